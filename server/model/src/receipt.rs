@@ -1,0 +1,110 @@
+//! What was done: facts only. There is no field for a body, a query, a header or a key, so none can leak.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::words::words;
+use crate::{AgentId, ApprovalId, PersonId, ReceiptId, Surface, Time};
+
+words! {
+    /// What allowed a call.
+    ApprovalKind {
+        /// A person confirmed it.
+        Person = "person",
+        /// The caller confirmed it with a token.
+        ConfirmToken = "confirm_token",
+        /// A standing grant of a person.
+        Grant = "grant",
+        /// An operator overrode the approvers.
+        Override = "override",
+        /// Nobody had to.
+        None = "none",
+    }
+}
+
+words! {
+    /// How a send ended, as far as anybody knows.
+    Outcome {
+        /// The upstream answered.
+        Done = "done",
+        /// Bytes may have left and no answer was seen.
+        InDoubt = "in_doubt",
+        /// A person found that it happened.
+        SettledHappened = "settled_happened",
+        /// A person found that it did not happen.
+        SettledDidNotHappen = "settled_did_not_happen",
+    }
+}
+
+/// What allowed a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Approval {
+    /// The approval's id; `null` when nobody had to approve.
+    pub id: Option<ApprovalId>,
+    /// What it was.
+    pub kind: ApprovalKind,
+    /// The people who confirmed.
+    pub by: Vec<PersonId>,
+    /// When the last of them did.
+    pub at: Option<Time>,
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Receipt {
+    /// The receipt's id.
+    pub id: ReceiptId,
+    /// When it was written.
+    pub at: Time,
+    /// For whom; `null` for a public call.
+    pub person_id: Option<PersonId>,
+    /// The agent that called, if one did.
+    pub agent_id: Option<AgentId>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The name of the credential used.
+    pub credential: Option<String>,
+    /// The action's name.
+    pub action: String,
+    /// Where the call came in.
+    pub surface: Surface,
+    /// Upper-case method.
+    pub method: String,
+    /// The address, without query and user info.
+    pub url: String,
+    /// Bytes of the body sent.
+    pub body_size: u64,
+    /// SHA-256 of the body sent, lower-case hex.
+    pub body_sha256: String,
+    /// What allowed it.
+    pub approval: Approval,
+    /// What the upstream answered; `null` while nobody knows.
+    pub upstream_status: Option<u16>,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// A line of the Done tab: less than a receipt, without the digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoneRow {
+    /// The receipt's id.
+    pub id: ReceiptId,
+    /// When it was written.
+    pub at: Time,
+    /// Upper-case method.
+    pub method: String,
+    /// Host and path, without scheme, query and user info.
+    pub host_and_path: String,
+    /// What the upstream answered.
+    pub upstream_status: Option<u16>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The agent's name.
+    pub agent: Option<String>,
+    /// What allowed it.
+    pub approval: ApprovalKind,
+    /// The people who confirmed: id and name.
+    pub approved_by: Vec<(PersonId, String)>,
+    /// For whom: id and name.
+    pub person: Option<(PersonId, String)>,
+}

@@ -1,1 +1,6 @@
-//! placeholder
+//! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
+
+pub mod ambient;
+pub mod credential;
+pub mod outgoing;
+pub mod secret;

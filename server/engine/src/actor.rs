@@ -1,0 +1,143 @@
+//! Who is calling. Only authentication can make one.
+
+use model::{Ability, AgentId, KeyId, Person, PersonId, Refusal};
+
+/// Who is calling.
+#[derive(Debug, Clone)]
+pub enum Actor {
+    /// A person, through a live session or a token.
+    Person(PersonActor),
+    /// An agent, through its key.
+    Agent(AgentActor),
+    /// Nobody in particular, for actions that are public.
+    Public {
+        /// What the caller names itself with (`Countersign-Client`): the scope of its idempotency keys.
+        client: Option<String>,
+    },
+    /// Code in the same process.
+    System,
+}
+
+/// A person who has proved who they are.
+#[derive(Debug, Clone)]
+pub struct PersonActor {
+    person: Person,
+    via: Via,
+}
+
+/// How a person proved who they are.
+#[derive(Debug, Clone)]
+pub enum Via {
+    /// A live session in a browser.
+    Session,
+    /// A token (`csu_…`).
+    Token {
+        /// The token's id.
+        key: KeyId,
+        /// What it may be used for.
+        abilities: Vec<Ability>,
+    },
+}
+
+/// An agent that has shown its key.
+#[derive(Debug, Clone)]
+pub struct AgentActor {
+    /// The agent.
+    pub(crate) agent: AgentId,
+    /// Its name.
+    pub(crate) name: String,
+    /// Whom it acts for.
+    pub(crate) owner: Person,
+    /// The key it showed.
+    pub(crate) key: KeyId,
+    /// What the key may be used for.
+    pub(crate) abilities: Vec<Ability>,
+    /// Every write goes to the approval queue.
+    pub(crate) requires_approval: bool,
+    /// The actions it may see; `None`: all.
+    pub(crate) toolset: Option<Vec<String>>,
+    /// The one session this key is bound to.
+    pub(crate) bound_session: Option<String>,
+}
+
+impl PersonActor {
+    pub(crate) const fn new(person: Person, via: Via) -> Self {
+        Self { person, via }
+    }
+
+    /// The account.
+    pub const fn person(&self) -> &Person {
+        &self.person
+    }
+
+    /// The account's id.
+    pub const fn id(&self) -> PersonId {
+        self.person.id
+    }
+
+    /// How the person proved who they are.
+    pub const fn via(&self) -> &Via {
+        &self.via
+    }
+
+    /// Whether the person may do this here: a live session may do everything the person may, a token what it lists.
+    pub fn has(&self, ability: Ability) -> bool {
+        match &self.via {
+            Via::Session => true,
+            Via::Token { abilities, .. } => abilities.contains(&ability),
+        }
+    }
+
+    /// The same person as one who decides.
+    ///
+    /// # Errors
+    /// `Denied` when the token does not have `approvals:decide`.
+    pub fn decider(&self) -> Result<Decider, Refusal> {
+        if self.has(Ability::ApprovalsDecide) { Ok(Decider(self.clone())) } else { Err(Refusal::Denied) }
+    }
+}
+
+/// A person who may say yes or no. An agent can never become one.
+#[derive(Debug, Clone)]
+pub struct Decider(PersonActor);
+
+impl Decider {
+    /// The person.
+    pub const fn actor(&self) -> &PersonActor {
+        &self.0
+    }
+
+    /// The person's id.
+    pub const fn id(&self) -> PersonId {
+        self.0.id()
+    }
+}
+
+impl Actor {
+    /// The person the call is for: the person itself or the agent's owner.
+    pub const fn person(&self) -> Option<&Person> {
+        match self {
+            Self::Person(actor) => Some(actor.person()),
+            Self::Agent(agent) => Some(&agent.owner),
+            Self::Public { .. } | Self::System => None,
+        }
+    }
+
+    /// The agent, if one is calling.
+    pub const fn agent(&self) -> Option<&AgentActor> {
+        match self {
+            Self::Agent(agent) => Some(agent),
+            _ => None,
+        }
+    }
+
+    /// Whether the caller may do this. Nobody in particular and code in the same process carry no abilities of their
+    /// own: what they may do is decided by the action.
+    pub fn has(&self, ability: Ability) -> bool {
+        match self {
+            Self::Person(actor) => actor.has(ability),
+            Self::Agent(agent) => agent.abilities.contains(&ability),
+            Self::Public { .. } | Self::System => true,
+        }
+    }
+}

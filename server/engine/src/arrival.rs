@@ -1,0 +1,25 @@
+//! A call as a surface hands it to the pipeline.
+
+use model::Surface;
+use serde_json::{Map, Value};
+
+use crate::actor::Actor;
+
+/// A call as a surface hands it to the pipeline. Every surface builds one and awaits one answer.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// Who is calling.
+    pub actor: Actor,
+    /// Where the call came in.
+    pub surface: Surface,
+    /// The action's name as the caller wrote it.
+    pub action: String,
+    /// The input object, control fields included.
+    pub input: Map<String, Value>,
+    /// Every value of the header `Idempotency-Key`, in order.
+    pub key_header: Vec<String>,
+    /// The header `Countersign-Session`.
+    pub session: Option<String>,
+    /// The header `Countersign-Tenant`.
+    pub tenant: Option<String>,
+}

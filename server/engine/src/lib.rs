@@ -9,7 +9,11 @@ pub mod engine;
 pub mod filter;
 pub mod item;
 pub mod outgoing;
+pub mod password;
+pub mod seal;
 pub mod secret;
+pub mod store;
+pub mod token;
 
 pub use actor::{Actor, Decider, PersonActor};
 pub use arrival::Arrival;

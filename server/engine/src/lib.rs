@@ -1,6 +1,7 @@
 //! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
 
 pub mod ambient;
+pub mod catalogue;
 pub mod credential;
 pub mod outgoing;
 pub mod secret;

@@ -2,5 +2,6 @@
 
 pub mod ambient;
 pub mod credential;
+pub mod egress;
 pub mod outgoing;
 pub mod secret;

@@ -15,7 +15,8 @@ impl Engine {
     /// `Unauthenticated` for a token that is malformed, unknown, expired or revoked, all alike.
     pub async fn authenticate(&self, token: &str) -> Result<Actor, Refusal> {
         let (kind, token) = PlainToken::parse(token).ok_or(Refusal::Unauthenticated)?;
-        let row = self.store().key_by_hash(token.hashed(), self.now()).await?.ok_or(Refusal::Unauthenticated)?;
+        let row =
+            self.store().key_by_hash(token.hashed(), self.now()).await?.ok_or(Refusal::Unauthenticated)?;
         if row.agent.is_some() != (kind == TokenKind::Agent) {
             return Err(Refusal::Unauthenticated);
         }
@@ -28,17 +29,21 @@ impl Engine {
         let found = self.store().person_by_email(email).await?;
         let (person, hash) = found.unzip();
         let password = password.to_owned();
-        let verified = tokio::task::spawn_blocking(move || password::verify(&password, hash.flatten().as_deref()))
-            .await
-            .map_err(|_| Refusal::Unavailable)?;
-        let Some(person) = person.filter(|person| verified && person.disabled_at.is_none()) else { return Ok(None) };
+        let verified =
+            tokio::task::spawn_blocking(move || password::verify(&password, hash.flatten().as_deref()))
+                .await
+                .map_err(|_| Refusal::Unavailable)?;
+        let Some(person) = person.filter(|person| verified && person.disabled_at.is_none()) else {
+            return Ok(None);
+        };
         let groups = self.store().groups_of(person.id).await?;
         Ok(Some(PersonActor::new(person, groups, Via::Session)))
     }
 
     /// The person of a live session; `None` when the account is gone or disabled.
     pub async fn visitor(&self, person: PersonId) -> Result<Option<PersonActor>, Refusal> {
-        let Some(person) = self.store().person(person).await?.filter(|person| person.disabled_at.is_none()) else {
+        let Some(person) = self.store().person(person).await?.filter(|person| person.disabled_at.is_none())
+        else {
             return Ok(None);
         };
         let groups = self.store().groups_of(person.id).await?;
@@ -61,7 +66,11 @@ impl Engine {
                 toolset: row.toolset,
                 bound_session: row.session,
             }),
-            None => Actor::Person(PersonActor::new(person, groups, Via::Token { key: row.id, abilities: row.abilities })),
+            None => Actor::Person(PersonActor::new(
+                person,
+                groups,
+                Via::Token { key: row.id, abilities: row.abilities },
+            )),
         }))
     }
 

@@ -7,7 +7,12 @@ use crate::seal::Purpose;
 
 impl Engine {
     /// Stores a new session. `false`: the id is taken.
-    pub async fn session_create(&self, id_hash: [u8; 32], data: &[u8], expires: Time) -> Result<bool, Refusal> {
+    pub async fn session_create(
+        &self,
+        id_hash: [u8; 32],
+        data: &[u8],
+        expires: Time,
+    ) -> Result<bool, Refusal> {
         Ok(self.store().create_session(id_hash, &self.sealed_session(id_hash, data), expires).await?)
     }
 

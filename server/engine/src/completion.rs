@@ -33,7 +33,9 @@ pub(crate) async fn record(
                 engine.nudges().tell(row.id);
                 return receipt;
             }
-            Err(error) => tracing::error!(%error, call = %row.id, "the end of a send could not be recorded yet"),
+            Err(error) => {
+                tracing::error!(%error, call = %row.id, "the end of a send could not be recorded yet")
+            }
         }
         tokio::time::sleep(pause).await;
         pause *= 3;
@@ -51,11 +53,23 @@ async fn try_record(
 ) -> Result<Option<ReceiptId>, StoreError> {
     let at = engine.now();
     let receipt = match conclusion.receipt {
-        Some(outcome) => Some(new_receipt(engine, row, action.credential.as_ref().map(|credential| credential.name.clone()), stored, outcome, conclusion.upstream_status, at).await?),
+        Some(outcome) => Some(
+            new_receipt(
+                engine,
+                row,
+                action.credential.as_ref().map(|credential| credential.name.clone()),
+                stored,
+                outcome,
+                conclusion.upstream_status,
+                at,
+            )
+            .await?,
+        ),
         None => None,
     };
     let receipt_id = receipt.as_ref().map(|new| new.receipt.id);
-    let result = conclusion.result.as_ref().map(|result| result.seal(engine.sealer(), Purpose::Result, row.id));
+    let result =
+        conclusion.result.as_ref().map(|result| result.seal(engine.sealer(), Purpose::Result, row.id));
     let attempts = attempts(row, conclusion, at);
     let end = SendEnd {
         status: conclusion.status,
@@ -118,7 +132,11 @@ async fn record_late(
 }
 
 /// Ends a call that stands as sending, and of which no byte has left.
-pub(crate) async fn record_unsent(engine: &Engine, row: &CallRow, refusal: Refusal) -> Result<(), StoreError> {
+pub(crate) async fn record_unsent(
+    engine: &Engine,
+    row: &CallRow,
+    refusal: Refusal,
+) -> Result<(), StoreError> {
     let at = engine.now();
     let end = SendEnd {
         status: CallStatus::Refused,

@@ -62,13 +62,17 @@ impl Conclusion {
 
 /// What follows from how a send of this action ended.
 pub(crate) fn conclude(action: &Action, input: &serde_json::Value, sent: Sent) -> Conclusion {
-    let doubtful = |status| action.credential.as_ref().is_some_and(|credential| credential.in_doubt_on.contains(&status));
+    let doubtful = |status| {
+        action.credential.as_ref().is_some_and(|credential| credential.in_doubt_on.contains(&status))
+    };
     match sent {
         Sent::NeverLeft(why) => Conclusion::failed(never_left(why), None),
         Sent::Unknown(_) => Conclusion::in_doubt(None),
         Sent::Answered(response) if doubtful(response.status) => Conclusion::in_doubt(Some(response.status)),
         Sent::Answered(response) => match response.status {
-            500.. => Conclusion::failed(Refusal::UpstreamFailed(Some(response.status)), Some(response.status)),
+            500.. => {
+                Conclusion::failed(Refusal::UpstreamFailed(Some(response.status)), Some(response.status))
+            }
             400..500 => refused(action, response.status),
             _ => done(action, input, response),
         },
@@ -98,7 +102,9 @@ fn done(action: &Action, input: &serde_json::Value, response: Response) -> Concl
             let output = action.project(&json_or_text(&body));
             StoredResult { reply: action.reply(input, &output), result: output }
         }
-        BodyRead::TooLarge { limit } => unread(format!("It was done. The answer was larger than {limit} bytes and was not kept.")),
+        BodyRead::TooLarge { limit } => {
+            unread(format!("It was done. The answer was larger than {limit} bytes and was not kept."))
+        }
         BodyRead::Cut => unread("It was done. The answer broke off and was not kept.".to_owned()),
     };
     Conclusion {

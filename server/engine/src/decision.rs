@@ -3,7 +3,10 @@
 //! A Confirm walks the whole path again, takes the fingerprint afresh, and only then spends the row, in one statement
 //! that nobody else can win too.
 
-use model::{ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Refusal, Surface, Time, Verdict};
+use model::{
+    ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Refusal, Surface,
+    Time, Verdict,
+};
 
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
@@ -24,7 +27,12 @@ impl Engine {
     /// # Errors
     /// `NotFound` for whoever may not decide; `PreviewChanged`, `AlreadyDecided`, `Expired`, `Withdrawn`;
     /// `UpstreamFailed` or `UpstreamUnreachable` when the fresh dry run fails, and the call stays held.
-    pub async fn decide(&self, decider: &Decider, id: CallId, decision: Decision) -> Result<model::Call, Refusal> {
+    pub async fn decide(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        decision: Decision,
+    ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let reason = checked_reason(&decision)?;
         if let Some(refusal) = too_late(row.state.status()) {
@@ -34,7 +42,10 @@ impl Engine {
             Verdict::Decline => self.decline(decider, &row, reason).await?,
             Verdict::Confirm => {
                 let version = decision.preview_version.as_deref().ok_or_else(|| {
-                    Refusal::invalid("/preview_version", "To confirm, name the version of the preview that was shown.")
+                    Refusal::invalid(
+                        "/preview_version",
+                        "To confirm, name the version of the preview that was shown.",
+                    )
                 })?;
                 self.confirm(decider, &row, version, reason).await?;
             }
@@ -83,7 +94,13 @@ impl Engine {
         Ok(tx.commit().await?)
     }
 
-    async fn confirm(&self, decider: &Decider, row: &CallRow, version: &str, reason: Option<&str>) -> Result<(), Refusal> {
+    async fn confirm(
+        &self,
+        decider: &Decider,
+        row: &CallRow,
+        version: &str,
+        reason: Option<&str>,
+    ) -> Result<(), Refusal> {
         if row.preview_version.as_deref() != Some(version) {
             return Err(Refusal::PreviewChanged(Some(Box::new(self.preview_of(row)?))));
         }
@@ -100,7 +117,10 @@ impl Engine {
     }
 
     /// The whole path again, with the rights the caller has now. The inner error is a step's no.
-    async fn walk_again(&self, row: &CallRow) -> Result<Result<pipeline::Call<pipeline::Allowed>, Refusal>, Refusal> {
+    async fn walk_again(
+        &self,
+        row: &CallRow,
+    ) -> Result<Result<pipeline::Call<pipeline::Allowed>, Refusal>, Refusal> {
         let blob = row.input.as_deref().ok_or(Refusal::AlreadyDecided)?;
         let stored = StoredRequest::open(self.sealer(), row.id, blob)?;
         let Some(actor) = self.caller_again(row).await? else { return Ok(Err(Refusal::Denied)) };
@@ -154,7 +174,12 @@ impl Engine {
     }
 
     /// What was shown is not what would be sent: the row gets the fresh preview, and earlier votes are void.
-    async fn show_changed(&self, row: &CallRow, fresh: &CallRow, showing: Showing) -> Result<Refusal, Refusal> {
+    async fn show_changed(
+        &self,
+        row: &CallRow,
+        fresh: &CallRow,
+        showing: Showing,
+    ) -> Result<Refusal, Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
         if !tx.lock_held(row.id, row.preview_version.as_deref(), now).await? {
@@ -168,7 +193,14 @@ impl Engine {
     }
 
     /// Decision, and when it is the last one needed the durable intent, in one transaction.
-    async fn spend(&self, decider: &Decider, row: &CallRow, head: &Head, version: &str, reason: Option<&str>) -> Result<(), Refusal> {
+    async fn spend(
+        &self,
+        decider: &Decider,
+        row: &CallRow,
+        head: &Head,
+        version: &str,
+        reason: Option<&str>,
+    ) -> Result<(), Refusal> {
         let now = self.now();
         let undo_window = head.action.undo_window;
         let mut tx = self.store().begin().await?;
@@ -182,14 +214,18 @@ impl Engine {
         let status = match (enough, undo_window.is_zero()) {
             (false, _) => CallStatus::Held,
             (true, false) if tx.approve(row.id, now, send_at).await? => CallStatus::Approved,
-            (true, true) if tx.start_sending(row.id, now, self.node(), self.lease_end()).await? => CallStatus::Sending,
+            (true, true) if tx.start_sending(row.id, now, self.node(), self.lease_end()).await? => {
+                CallStatus::Sending
+            }
             _ => return Err(Refusal::AlreadyDecided),
         };
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, status)).await?;
         tx.commit().await?;
         let (engine, id) = (self.clone(), row.id);
         match status {
-            CallStatus::Sending => drop(tokio::spawn(async move { sending::send_confirmed(&engine, id).await })),
+            CallStatus::Sending => {
+                drop(tokio::spawn(async move { sending::send_confirmed(&engine, id).await }))
+            }
             CallStatus::Approved => drop(tokio::spawn(async move {
                 tokio::time::sleep(undo_window).await;
                 engine.send_when_due(id).await;
@@ -238,7 +274,9 @@ impl Engine {
             reason,
             at,
         };
-        tx.insert_decision(&decision).await.map_err(|error| if error.is_taken() { Refusal::AlreadyDecided } else { error.into() })
+        tx.insert_decision(&decision)
+            .await
+            .map_err(|error| if error.is_taken() { Refusal::AlreadyDecided } else { error.into() })
     }
 
     /// Somebody else moved the call meanwhile: how that is told.
@@ -266,9 +304,12 @@ impl Engine {
 fn checked_reason(decision: &Decision) -> Result<Option<&str>, Refusal> {
     let reason = decision.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
     match reason {
-        Some(reason) if reason.chars().count() > LONGEST_REASON || reason.contains('\0') => Err(Refusal::Invalid(vec![
-            FieldError::new("/reason", "The reason has to be at most 2,000 characters, without the character NUL."),
-        ])),
+        Some(reason) if reason.chars().count() > LONGEST_REASON || reason.contains('\0') => {
+            Err(Refusal::Invalid(vec![FieldError::new(
+                "/reason",
+                "The reason has to be at most 2,000 characters, without the character NUL.",
+            )]))
+        }
         reason => Ok(reason),
     }
 }

@@ -108,7 +108,12 @@ impl Engine {
     }
 
     /// What this caller would be offered now.
-    pub async fn offered(&self, actor: &Actor, surface: Surface, tenant: Option<&str>) -> Result<Vec<OfferedAction>, Refusal> {
+    pub async fn offered(
+        &self,
+        actor: &Actor,
+        surface: Surface,
+        tenant: Option<&str>,
+    ) -> Result<Vec<OfferedAction>, Refusal> {
         pipeline::offered(self, actor, surface, tenant).await
     }
 

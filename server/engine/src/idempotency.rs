@@ -112,6 +112,9 @@ mod tests {
         assert_ne!(slot, key.slot(&person(2), Target::Credential("mail")));
         assert_ne!(slot, key.slot(&person(1), Target::Action("mail")));
         assert_ne!(slot, key.slot(&person(1), Target::Credential("pay")));
-        assert_ne!(slot, IdempotencyKey::bare("K").expect("a key").slot(&person(1), Target::Credential("mail")));
+        assert_ne!(
+            slot,
+            IdempotencyKey::bare("K").expect("a key").slot(&person(1), Target::Credential("mail"))
+        );
     }
 }

@@ -46,8 +46,13 @@ impl Engine {
         Ok(Some(item))
     }
 
-    fn items(&self, rows: &Listing<CallRow>, standing: impl Fn(&CallRow) -> Standing) -> Result<Listing<Item>, Refusal> {
-        let items = rows.items.iter().map(|row| self.item_of(row, standing(row))).collect::<Result<_, _>>()?;
+    fn items(
+        &self,
+        rows: &Listing<CallRow>,
+        standing: impl Fn(&CallRow) -> Standing,
+    ) -> Result<Listing<Item>, Refusal> {
+        let items =
+            rows.items.iter().map(|row| self.item_of(row, standing(row))).collect::<Result<_, _>>()?;
         Ok(Listing { items, next_cursor: rows.next_cursor.clone() })
     }
 
@@ -60,7 +65,10 @@ impl Engine {
         let call: Call = self.call_of(row, sees)?;
         let ended = call.status.is_ended();
         Ok(Item {
-            title: preview.as_ref().filter(|_| !ended).map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
+            title: preview
+                .as_ref()
+                .filter(|_| !ended)
+                .map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
             preview,
             agent: row.agent_name.clone(),
             person: row.person_name.clone(),

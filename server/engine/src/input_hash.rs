@@ -12,7 +12,8 @@ impl InputHash {
     /// Of the arguments that are left after the control fields were taken out.
     pub fn of(arguments: &Map<String, Value>) -> Self {
         // Numbers beyond the range of a double have no canonical form; their own text then stands for them.
-        let text = serde_json_canonicalizer::to_vec(arguments).unwrap_or_else(|_| Value::from(arguments.clone()).to_string().into_bytes());
+        let text = serde_json_canonicalizer::to_vec(arguments)
+            .unwrap_or_else(|_| Value::from(arguments.clone()).to_string().into_bytes());
         Self(Sha256::digest(text).into())
     }
 

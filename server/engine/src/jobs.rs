@@ -27,11 +27,19 @@ impl Engine {
         let lease = self.catalogue().server.lease;
         let often = Duration::from_millis(500);
         tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
-        tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move { engine.expire_calls().await }));
-        tasks.spawn(repeat(self.clone(), (lease / 4).clamp(often, Duration::from_secs(5)), |engine| async move {
-            engine.recover_sends().await
+        tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
+            engine.expire_calls().await
         }));
-        tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move { engine.erase().await }));
+        tasks.spawn(repeat(
+            self.clone(),
+            (lease / 4).clamp(often, Duration::from_secs(5)),
+            |engine| async move { engine.recover_sends().await },
+        ));
+        tasks.spawn(repeat(
+            self.clone(),
+            Duration::from_secs(5),
+            |engine| async move { engine.erase().await },
+        ));
         Jobs { tasks }
     }
 
@@ -56,7 +64,8 @@ impl Engine {
             if let Some(slot) = row.claim_slot {
                 tx.free_claim(slot, id).await?;
             }
-            tx.insert_event(&row.event(self.event_id(), now, EventType::Expired, CallStatus::Expired)).await?;
+            tx.insert_event(&row.event(self.event_id(), now, EventType::Expired, CallStatus::Expired))
+                .await?;
             tx.commit().await?;
             self.nudges().tell(id);
         }
@@ -77,7 +86,10 @@ impl Engine {
         let Some(row) = self.store().call(id).await? else { return Ok(()) };
         let Some(blob) = row.input.as_deref() else { return Ok(()) };
         let stored = StoredRequest::open(self.sealer(), id, blob)?;
-        let credential = self.catalogue().action(&row.action).and_then(|action| action.credential.as_ref().map(|c| c.name.clone()));
+        let credential = self
+            .catalogue()
+            .action(&row.action)
+            .and_then(|action| action.credential.as_ref().map(|c| c.name.clone()));
         let now = self.now();
         let receipt = new_receipt(self, &row, credential, &stored, Outcome::InDoubt, None, now).await?;
         let receipt_id: ReceiptId = receipt.receipt.id;

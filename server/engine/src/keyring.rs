@@ -17,7 +17,9 @@ pub enum KeyringError {
     #[error("{0}: {1}")]
     Unreadable(String, crate::seal::NotKeys),
     /// Others can read the file.
-    #[error("{0} can be read by others: give it owner-only rights (chmod 600) and make a new key if somebody may have read it")]
+    #[error(
+        "{0} can be read by others: give it owner-only rights (chmod 600) and make a new key if somebody may have read it"
+    )]
     TooOpen(String),
     /// The file cannot be read or written.
     #[error("{0}: {1}")]
@@ -28,10 +30,16 @@ pub enum KeyringError {
 ///
 /// # Errors
 /// When there is no usable key.
-pub fn load(variable: Option<&str>, file: &Path, may_make: bool, ambient: &Ambient) -> Result<Sealer, KeyringError> {
+pub fn load(
+    variable: Option<&str>,
+    file: &Path,
+    may_make: bool,
+    ambient: &Ambient,
+) -> Result<Sealer, KeyringError> {
     let name = file.display().to_string();
     if let Some(text) = variable {
-        return Sealer::parse(text, ambient.clone()).map_err(|error| KeyringError::Unreadable("COUNTERSIGN_KEY".to_owned(), error));
+        return Sealer::parse(text, ambient.clone())
+            .map_err(|error| KeyringError::Unreadable("COUNTERSIGN_KEY".to_owned(), error));
     }
     if !file.exists() {
         if !may_make {

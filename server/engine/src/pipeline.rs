@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use model::{Answer, OfferedAction, Refusal, Surface};
 
-pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, sealed_row, show, waiting};
+pub(crate) use self::gate::{Showing, json_or_text, sealed_row, show};
 pub(crate) use self::stage::{Allowed, Call, Found, Head};
 pub(crate) use self::stop::Stop;
 use crate::actor::Actor;
@@ -70,7 +70,12 @@ pub(crate) fn reopen(engine: &Engine, id: model::CallId, arrival: Arrival) -> Re
 }
 
 /// What this caller would be offered now: for each action, every check that needs no input.
-pub(crate) async fn offered(engine: &Engine, actor: &Actor, surface: Surface, tenant: Option<&str>) -> Result<Vec<OfferedAction>, Refusal> {
+pub(crate) async fn offered(
+    engine: &Engine,
+    actor: &Actor,
+    surface: Surface,
+    tenant: Option<&str>,
+) -> Result<Vec<OfferedAction>, Refusal> {
     let mut offered = Vec::new();
     for action in engine.catalogue().actions().cloned().collect::<Vec<_>>() {
         let arrival = Arrival::asking(actor.clone(), surface, &action.name, tenant);

@@ -19,7 +19,12 @@ enum Reach {
 
 impl Engine {
     /// Lines of the Done tab, newest first.
-    pub async fn done(&self, person: &PersonActor, filter: &ReceiptFilter, page: &PageAsked) -> Result<Listing<DoneRow>, Refusal> {
+    pub async fn done(
+        &self,
+        person: &PersonActor,
+        filter: &ReceiptFilter,
+        page: &PageAsked,
+    ) -> Result<Listing<DoneRow>, Refusal> {
         let window = Window::asked(page)?;
         match reach(person, filter)? {
             Reach::Nobody => Ok(empty()),
@@ -29,7 +34,12 @@ impl Engine {
     }
 
     /// Receipts, newest first.
-    pub async fn receipts(&self, person: &PersonActor, filter: &ReceiptFilter, page: &PageAsked) -> Result<Listing<Receipt>, Refusal> {
+    pub async fn receipts(
+        &self,
+        person: &PersonActor,
+        filter: &ReceiptFilter,
+        page: &PageAsked,
+    ) -> Result<Listing<Receipt>, Refusal> {
         let window = Window::asked(page)?;
         match reach(person, filter)? {
             Reach::Nobody => Ok(empty()),

@@ -62,7 +62,11 @@ impl Engine {
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
         }
-        let roles = Role::ALL.iter().copied().filter(|role| *role == Role::Member || wanted.roles.contains(role)).collect();
+        let roles = Role::ALL
+            .iter()
+            .copied()
+            .filter(|role| *role == Role::Member || wanted.roles.contains(role))
+            .collect();
         let person = Person {
             id: PersonId::from_uuid(self.ambient().uuid()),
             email,
@@ -73,7 +77,9 @@ impl Engine {
         };
         let hash = self.hashed(wanted.password).await?;
         let mut tx = self.store().begin().await?;
-        tx.insert_person(&person, hash.as_deref()).await.map_err(|error| taken(error, "/email", "Somebody with this address is there already."))?;
+        tx.insert_person(&person, hash.as_deref())
+            .await
+            .map_err(|error| taken(error, "/email", "Somebody with this address is there already."))?;
         tx.commit().await?;
         Ok(person)
     }
@@ -89,13 +95,26 @@ impl Engine {
             faults.push(FieldError::new("/owner", "There is nobody with this address."));
         }
         if !is_name(&wanted.name) {
-            faults.push(FieldError::new("/name", "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”."));
+            faults.push(FieldError::new(
+                "/name",
+                "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”.",
+            ));
         }
-        if wanted.abilities.iter().any(|ability| !Ability::AGENT_DEFAULT.contains(ability) && *ability != Ability::ReceiptsRead) {
-            faults.push(FieldError::new("/abilities", "An agent's key carries the abilities actions:… and receipts:read alone."));
+        if wanted
+            .abilities
+            .iter()
+            .any(|ability| !Ability::AGENT_DEFAULT.contains(ability) && *ability != Ability::ReceiptsRead)
+        {
+            faults.push(FieldError::new(
+                "/abilities",
+                "An agent's key carries the abilities actions:… and receipts:read alone.",
+            ));
         }
         if wanted.session.as_ref().is_some_and(|session| !is_session(session)) {
-            faults.push(FieldError::new("/session", "The session has to be 1 to 128 visible ASCII characters."));
+            faults.push(FieldError::new(
+                "/session",
+                "The session has to be 1 to 128 visible ASCII characters.",
+            ));
         }
         let owner = match owner {
             Some(owner) if faults.is_empty() => owner,
@@ -103,7 +122,8 @@ impl Engine {
         };
         let agent = AgentId::from_uuid(self.ambient().uuid());
         let token = PlainToken::generate(TokenKind::Agent, self.ambient());
-        let abilities = if wanted.abilities.is_empty() { Ability::AGENT_DEFAULT.to_vec() } else { wanted.abilities };
+        let abilities =
+            if wanted.abilities.is_empty() { Ability::AGENT_DEFAULT.to_vec() } else { wanted.abilities };
         let row = KeyRow {
             id: KeyId::from_uuid(self.ambient().uuid()),
             agent: Some((agent, wanted.name.clone())),
@@ -128,7 +148,11 @@ impl Engine {
     ///
     /// # Errors
     /// `Invalid` when there is no such person.
-    pub async fn add_token(&self, email: &str, abilities: Vec<Ability>) -> Result<(KeyId, PlainToken), Refusal> {
+    pub async fn add_token(
+        &self,
+        email: &str,
+        abilities: Vec<Ability>,
+    ) -> Result<(KeyId, PlainToken), Refusal> {
         let person = self.store().person_by_email(email).await?.map(|(person, _)| person);
         let person = person
             .filter(|person| person.disabled_at.is_none())
@@ -156,7 +180,8 @@ impl Engine {
     /// is none, or it was revoked before.
     pub async fn revoke_agent(&self, name_or_id: &str) -> Result<bool, Refusal> {
         let agents = self.store().agents().await?;
-        let found = agents.iter().find(|agent| agent.name == name_or_id || agent.id.to_string() == name_or_id);
+        let found =
+            agents.iter().find(|agent| agent.name == name_or_id || agent.id.to_string() == name_or_id);
         let Some(agent) = found else { return Ok(false) };
         let mut tx = self.store().begin().await?;
         let revoked = tx.revoke_agent(agent.id, self.now()).await?;
@@ -234,7 +259,11 @@ impl Engine {
 /// Operators and admins; everybody else learns nothing.
 fn oversees(person: &PersonActor) -> Result<(), Refusal> {
     let roles = &person.person().roles;
-    if roles.contains(&Role::Operator) || roles.contains(&Role::Admin) { Ok(()) } else { Err(Refusal::NotFound) }
+    if roles.contains(&Role::Operator) || roles.contains(&Role::Admin) {
+        Ok(())
+    } else {
+        Err(Refusal::NotFound)
+    }
 }
 
 fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
@@ -243,12 +272,17 @@ fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal
 
 /// Enough to catch a slip of the hand; whether an address exists only a mail to it can tell.
 fn looks_like_email(email: &str) -> bool {
-    let sound = email.len() <= 254 && email.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
-    sound && email.split_once('@').is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'))
+    let sound =
+        email.len() <= 254 && email.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
+    sound
+        && email
+            .split_once('@')
+            .is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'))
 }
 
 fn is_name(name: &str) -> bool {
-    (1..=100).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
 /// Whether a text can name a session: 1 to 128 visible ASCII characters.

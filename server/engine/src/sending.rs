@@ -34,7 +34,12 @@ pub(crate) async fn carry_out(
 }
 
 /// One attempt to send.
-pub(crate) async fn attempt(engine: &Engine, credential: Option<&Credential>, outgoing: Outgoing, key: Option<&str>) -> Sent {
+pub(crate) async fn attempt(
+    engine: &Engine,
+    credential: Option<&Credential>,
+    outgoing: Outgoing,
+    key: Option<&str>,
+) -> Sent {
     let checked = match engine.egress().check(credential, outgoing) {
         Ok(checked) => checked,
         // The rules may have changed since the call was held.
@@ -62,7 +67,11 @@ async fn under_lease<T>(engine: &Engine, id: CallId, send: impl Future<Output = 
 }
 
 /// What allowed a call: what was noted with its intent, or the confirmations of people.
-pub(crate) async fn approval_of(engine: &Engine, call: CallId, stored: &StoredRequest) -> Result<Approval, crate::store::StoreError> {
+pub(crate) async fn approval_of(
+    engine: &Engine,
+    call: CallId,
+    stored: &StoredRequest,
+) -> Result<Approval, crate::store::StoreError> {
     if let Some(approval) = &stored.approval {
         return Ok(approval.clone());
     }

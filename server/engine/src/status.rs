@@ -21,7 +21,12 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` for everybody but the agent, its owner, who may decide it, and operators.
-    pub async fn call_status(&self, actor: &Actor, id: CallId, wait: Option<Duration>) -> Result<Call, Refusal> {
+    pub async fn call_status(
+        &self,
+        actor: &Actor,
+        id: CallId,
+        wait: Option<Duration>,
+    ) -> Result<Call, Refusal> {
         let (mut row, standing) = self.seen_by(actor, id).await?.ok_or(Refusal::NotFound)?;
         if let Some(wait) = wait
             && !row.state.status().is_ended()
@@ -69,7 +74,11 @@ impl Engine {
     }
 
     /// The call, if the actor may see it, and how they stand to it.
-    pub(crate) async fn seen_by(&self, actor: &Actor, id: CallId) -> Result<Option<(CallRow, Standing)>, Refusal> {
+    pub(crate) async fn seen_by(
+        &self,
+        actor: &Actor,
+        id: CallId,
+    ) -> Result<Option<(CallRow, Standing)>, Refusal> {
         Ok(match actor {
             Actor::Agent(agent) => {
                 let row = self.store().call_of_agent(id, agent.agent).await?;
@@ -151,7 +160,9 @@ pub(crate) fn refusal_of(row: &CallRow) -> Option<Refusal> {
         CallState::Expired => Some(Refusal::Expired),
         CallState::Withdrawn => Some(Refusal::Withdrawn),
         CallState::InDoubt => Some(Refusal::OutcomeUnknown(row.id)),
-        CallState::Failed => Some(row.problem.clone().unwrap_or(Refusal::UpstreamFailed(row.upstream_status))),
+        CallState::Failed => {
+            Some(row.problem.clone().unwrap_or(Refusal::UpstreamFailed(row.upstream_status)))
+        }
         CallState::Refused => Some(row.problem.clone().unwrap_or(Refusal::Refused {
             status: 409,
             message: None,

@@ -14,19 +14,19 @@ use crate::seal::{DoesNotOpen, Purpose, Sealer};
 
 /// The caller's arguments, and the request that was rendered from them and shown.
 #[derive(Debug, Clone)]
-pub struct StoredRequest {
+pub(crate) struct StoredRequest {
     /// The caller's arguments, without control fields.
-    pub arguments: Map<String, Value>,
+    pub(crate) arguments: Map<String, Value>,
     /// The input as the action gets it: fixed values, conversions and defaults applied.
-    pub input: Value,
+    pub(crate) input: Value,
     /// The idempotency key to forward.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The agent's own reason.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What allowed a call that was never held.
-    pub approval: Option<Approval>,
+    pub(crate) approval: Option<Approval>,
     /// What is sent.
-    pub outgoing: Outgoing,
+    pub(crate) outgoing: Outgoing,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,7 +44,7 @@ struct Form {
 
 impl StoredRequest {
     /// Sealed for the call's row.
-    pub fn seal(&self, sealer: &Sealer, call: CallId) -> Vec<u8> {
+    pub(crate) fn seal(&self, sealer: &Sealer, call: CallId) -> Vec<u8> {
         let form = Form {
             arguments: self.arguments.clone(),
             input: self.input.clone(),
@@ -61,7 +61,8 @@ impl StoredRequest {
                 .collect(),
             body: self.outgoing.body.as_ref().map(|body| STANDARD.encode(body)),
         };
-        let plain = serde_json::to_vec(&form).unwrap_or_else(|_| unreachable!("plain data always serializes"));
+        let plain =
+            serde_json::to_vec(&form).unwrap_or_else(|_| unreachable!("plain data always serializes"));
         sealer.seal(Purpose::Input, &call.to_string(), &plain)
     }
 
@@ -69,7 +70,7 @@ impl StoredRequest {
     ///
     /// # Errors
     /// When the sealing key is missing or the blob is not what `seal` made for this call.
-    pub fn open(sealer: &Sealer, call: CallId, blob: &[u8]) -> Result<Self, DoesNotOpen> {
+    pub(crate) fn open(sealer: &Sealer, call: CallId, blob: &[u8]) -> Result<Self, DoesNotOpen> {
         let plain = sealer.open(Purpose::Input, &call.to_string(), blob)?;
         let form: Form = serde_json::from_slice(&plain).map_err(|_| DoesNotOpen)?;
         let bytes = |text: &str| STANDARD.decode(text).map_err(|_| DoesNotOpen);

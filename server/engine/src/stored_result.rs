@@ -8,16 +8,16 @@ use crate::seal::{DoesNotOpen, Purpose, Sealer};
 
 /// What an action answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StoredResult {
+pub(crate) struct StoredResult {
     /// The answer, cut to the declared output.
-    pub result: Value,
+    pub(crate) result: Value,
     /// The answer in words for the model.
-    pub reply: Option<String>,
+    pub(crate) reply: Option<String>,
 }
 
 impl StoredResult {
     /// Sealed for the call's row (`Purpose::Result`) or its claim (`Purpose::Answer`).
-    pub fn seal(&self, sealer: &Sealer, purpose: Purpose, call: CallId) -> Vec<u8> {
+    pub(crate) fn seal(&self, sealer: &Sealer, purpose: Purpose, call: CallId) -> Vec<u8> {
         sealer.seal(purpose, &call.to_string(), &self.to_json())
     }
 
@@ -25,14 +25,19 @@ impl StoredResult {
     ///
     /// # Errors
     /// When the sealing key is missing or the blob is not what `seal` made for this place.
-    pub fn open(sealer: &Sealer, purpose: Purpose, call: CallId, blob: &[u8]) -> Result<Self, DoesNotOpen> {
+    pub(crate) fn open(
+        sealer: &Sealer,
+        purpose: Purpose,
+        call: CallId,
+        blob: &[u8],
+    ) -> Result<Self, DoesNotOpen> {
         let plain = sealer.open(purpose, &call.to_string(), blob)?;
         serde_json::from_slice(&plain).map_err(|_| DoesNotOpen)
     }
 
     /// Whether it may be stored for replay: not larger than `limit` bytes and none of the action's credential fields
     /// anywhere in it.
-    pub fn may_be_replayed(&self, limit: usize, credential_fields: &[String]) -> bool {
+    pub(crate) fn may_be_replayed(&self, limit: usize, credential_fields: &[String]) -> bool {
         self.to_json().len() <= limit && !holds_any(&self.result, credential_fields)
     }
 
@@ -43,7 +48,9 @@ impl StoredResult {
 
 fn holds_any(value: &Value, fields: &[String]) -> bool {
     match value {
-        Value::Object(map) => map.iter().any(|(name, value)| fields.contains(name) || holds_any(value, fields)),
+        Value::Object(map) => {
+            map.iter().any(|(name, value)| fields.contains(name) || holds_any(value, fields))
+        }
         Value::Array(items) => items.iter().any(|item| holds_any(item, fields)),
         _ => false,
     }

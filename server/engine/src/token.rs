@@ -59,8 +59,9 @@ impl PlainToken {
 
     /// Reads a token; a mistyped or truncated one is refused without a query.
     pub fn parse(text: &str) -> Option<(TokenKind, Self)> {
-        let kind =
-            [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm].into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let kind = [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm]
+            .into_iter()
+            .find(|kind| text.starts_with(kind.prefix()))?;
         if text.len() != PREFIX + RANDOM + CHECK || !text[PREFIX..].bytes().all(|b| b.is_ascii_alphanumeric())
         {
             return None;

@@ -34,9 +34,18 @@ impl Engine {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn view_token_fits(&self, token: &str, person: &PersonActor, id: CallId, version: &str) -> Result<(), ViewFault> {
+    pub fn view_token_fits(
+        &self,
+        token: &str,
+        person: &PersonActor,
+        id: CallId,
+        version: &str,
+    ) -> Result<(), ViewFault> {
         let blob = URL_SAFE_NO_PAD.decode(token).map_err(|_| ViewFault::Other)?;
-        let plain = self.sealer().open(Purpose::View, &place(person, id, version), &blob).map_err(|_| ViewFault::Other)?;
+        let plain = self
+            .sealer()
+            .open(Purpose::View, &place(person, id, version), &blob)
+            .map_err(|_| ViewFault::Other)?;
         let made = plain.try_into().map(i64::from_be_bytes).map_err(|_| ViewFault::Other)?;
         let old_enough = Time::from_micros(made).plus_millis(SHOWN_FOR) <= self.now();
         if old_enough { Ok(()) } else { Err(ViewFault::TooYoung) }
@@ -46,7 +55,10 @@ impl Engine {
 impl From<ViewFault> for Refusal {
     fn from(fault: ViewFault) -> Self {
         match fault {
-            ViewFault::TooYoung => Self::invalid("/view", "This was pressed within half a second of being shown. Nothing was done. Read it, then press again."),
+            ViewFault::TooYoung => Self::invalid(
+                "/view",
+                "This was pressed within half a second of being shown. Nothing was done. Read it, then press again.",
+            ),
             ViewFault::Other => Self::PreviewChanged(None),
         }
     }

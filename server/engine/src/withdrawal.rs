@@ -41,7 +41,8 @@ impl Engine {
         if let Some(slot) = row.claim_slot {
             tx.free_claim(slot, row.id).await?;
         }
-        tx.insert_event(&row.event(self.event_id(), now, EventType::Withdrawn, CallStatus::Withdrawn)).await?;
+        tx.insert_event(&row.event(self.event_id(), now, EventType::Withdrawn, CallStatus::Withdrawn))
+            .await?;
         tx.commit().await?;
         self.nudges().tell(row.id);
         Ok(true)

@@ -42,7 +42,10 @@ fn scope_of(actor: &Actor) -> Option<Scope> {
 }
 
 fn target_of(action: &SharedAction) -> Target<'_> {
-    action.credential.as_ref().map_or(Target::Action(&action.name), |credential| Target::Credential(&credential.name))
+    action
+        .credential
+        .as_ref()
+        .map_or(Target::Action(&action.name), |credential| Target::Credential(&credential.name))
 }
 
 /// Ends the call when somebody holds the slot; goes on when it is free.

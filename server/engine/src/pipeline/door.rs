@@ -19,7 +19,9 @@ pub(super) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Ca
     let catalogue = engine.catalogue();
     let action = catalogue
         .action(&arrival.action)
-        .filter(|action| catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface))
+        .filter(|action| {
+            catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface)
+        })
         .filter(|action| in_toolset(&arrival.actor, &action.name))
         .cloned();
     let action = match (&arrival.actor, action) {
@@ -73,4 +75,3 @@ fn caller_of(arrival: &Arrival) -> Caller {
         surface: arrival.surface,
     }
 }
-

@@ -8,12 +8,11 @@ mod showing;
 use model::answer::{DryRun, DryRunStatus};
 use model::{Answer, Approval, ApprovalKind, CallStatus, EventType};
 
+pub(crate) use self::hold::sealed_row;
 use self::route::Route;
 pub(crate) use self::showing::{Showing, json_or_text, show};
-pub(crate) use self::hold::{sealed_row, waiting};
-pub(crate) use self::prompt::{caller_name, hash_of};
 use super::journal;
-use super::stage::{Call, Claimed, Cleared, Claiming, Clearing};
+use super::stage::{Call, Claimed, Claiming, Cleared, Clearing};
 use super::stop::Stop;
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
@@ -36,11 +35,17 @@ pub(super) async fn pass(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cl
 /// The answer of a dry run.
 async fn preview(engine: &Engine, call: &Call<Claimed>) -> Result<Answer, Stop> {
     let showing = show(engine, &call.head, &call.data.ready).await?;
-    journal::write(engine, &journal::event(engine, &call.head, EventType::Completed, CallStatus::Done)).await?;
+    journal::write(engine, &journal::event(engine, &call.head, EventType::Completed, CallStatus::Done))
+        .await?;
     Ok(Answer::Preview(DryRun { status: DryRunStatus::Preview, executed: false, preview: showing.preview }))
 }
 
-fn clear(call: Call<Claimed>, outgoing: Outgoing, approval: Approval, prompt: Option<[u8; 32]>) -> Call<Cleared> {
+fn clear(
+    call: Call<Claimed>,
+    outgoing: Outgoing,
+    approval: Approval,
+    prompt: Option<[u8; 32]>,
+) -> Call<Cleared> {
     call.become_with(|Claiming { ready, claim }| Clearing { ready, claim, outgoing, approval, prompt })
 }
 

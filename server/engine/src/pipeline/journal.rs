@@ -36,7 +36,9 @@ pub(super) async fn refused(engine: &Engine, head: &Head, refusal: &Refusal) {
     let (r#type, status, upstream_status) = match refusal {
         Refusal::UpstreamFailed(status) => (EventType::Failed, CallStatus::Failed, *status),
         Refusal::UpstreamUnreachable | Refusal::Unavailable => (EventType::Failed, CallStatus::Failed, None),
-        Refusal::Refused { upstream_status, .. } => (EventType::Refused, CallStatus::Refused, *upstream_status),
+        Refusal::Refused { upstream_status, .. } => {
+            (EventType::Refused, CallStatus::Refused, *upstream_status)
+        }
         _ => (EventType::Refused, CallStatus::Refused, None),
     };
     let mut event = event(engine, head, r#type, status);

@@ -12,7 +12,8 @@ pub(super) async fn check(engine: &Engine, call: Call<Registered>) -> Result<Cal
         (None, _) => tenants.is_empty(),
         (Some(_), None) => false,
         (Some(tenant), Some(person)) => {
-            (tenants.is_empty() || tenants.contains(tenant)) && engine.store().is_member(tenant, person.id).await?
+            (tenants.is_empty() || tenants.contains(tenant))
+                && engine.store().is_member(tenant, person.id).await?
         }
     };
     if belongs { Ok(call.become_next()) } else { Err(Refusal::NotFound.into()) }

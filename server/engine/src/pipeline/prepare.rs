@@ -33,7 +33,12 @@ pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
 }
 
 /// Takes the control fields out of the arguments.
-fn split_control(head: &Head, arguments: &mut Map<String, Value>, header: &[String], faults: &mut Vec<FieldError>) -> Control {
+fn split_control(
+    head: &Head,
+    arguments: &mut Map<String, Value>,
+    header: &[String],
+    faults: &mut Vec<FieldError>,
+) -> Control {
     let dry_run = match arguments.remove("dry_run") {
         None | Some(Value::Bool(false)) => false,
         Some(Value::Bool(true)) => true,
@@ -58,7 +63,12 @@ fn split_control(head: &Head, arguments: &mut Map<String, Value>, header: &[Stri
 }
 
 /// The key from the header, the field, or both when they are the same.
-fn key(head: &Head, field: Option<&Value>, header: &[String], faults: &mut Vec<FieldError>) -> Option<IdempotencyKey> {
+fn key(
+    head: &Head,
+    field: Option<&Value>,
+    header: &[String],
+    faults: &mut Vec<FieldError>,
+) -> Option<IdempotencyKey> {
     let mut fault = |message| {
         faults.push(FieldError::new("/idempotency_key", message));
         None

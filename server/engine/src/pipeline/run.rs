@@ -27,7 +27,10 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     let mut conclusion = conclude(&head.action, &ready.input, sent);
     if conclusion.status == CallStatus::InDoubt {
         // Nothing can have been done, so nothing is in doubt.
-        conclusion = Conclusion::failed(Refusal::UpstreamFailed(conclusion.upstream_status), conclusion.upstream_status);
+        conclusion = Conclusion::failed(
+            Refusal::UpstreamFailed(conclusion.upstream_status),
+            conclusion.upstream_status,
+        );
     }
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
@@ -90,9 +93,16 @@ fn answer(conclusion: Conclusion, receipt: Option<model::ReceiptId>) -> Answered
     match conclusion.refusal {
         Some(refusal) => Err(Stop::Ended(refusal)),
         None => {
-            let (result, reply) =
-                conclusion.result.map_or((serde_json::Value::Null, None), |stored| (stored.result, stored.reply));
-            Ok(Answer::Done(Done { status: DoneStatus::Done, executed: true, result, reply, receipt_id: receipt }))
+            let (result, reply) = conclusion
+                .result
+                .map_or((serde_json::Value::Null, None), |stored| (stored.result, stored.reply));
+            Ok(Answer::Done(Done {
+                status: DoneStatus::Done,
+                executed: true,
+                result,
+                reply,
+                receipt_id: receipt,
+            }))
         }
     }
 }

@@ -132,11 +132,6 @@ impl<S: Stage> Call<S> {
         Call::new(self.head, self.data)
     }
 
-    /// What never changes on the way.
-    pub(crate) const fn head(&self) -> &Head {
-        &self.head
-    }
-
     /// What the journal needs of a call that ends early.
     pub(super) fn trace(&self) -> Head {
         self.head.clone()

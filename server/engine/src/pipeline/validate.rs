@@ -14,5 +14,9 @@ pub(super) fn check(call: Call<Prepared>) -> Result<Call<Valid>, Stop> {
     // One fault a field: the first names the cause, a later one often only its consequence.
     let mut seen = HashSet::new();
     faults.retain(|fault| seen.insert(fault.field.clone()));
-    if faults.is_empty() { Ok(call.become_with(|(ready, _)| ready)) } else { Err(Refusal::Invalid(faults).into()) }
+    if faults.is_empty() {
+        Ok(call.become_with(|(ready, _)| ready))
+    } else {
+        Err(Refusal::Invalid(faults).into())
+    }
 }

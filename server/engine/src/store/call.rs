@@ -451,18 +451,37 @@ impl Tx {
     }
 
     /// The durable intent of a call confirmed without an undo window: held to sending.
-    pub async fn start_sending(&mut self, id: CallId, now: Time, owner: &str, lease_until: Time) -> Result<bool, StoreError> {
+    pub async fn start_sending(
+        &mut self,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
         let sql = "UPDATE calls SET state = 'sending', decided_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'held'";
         self.start(sql, id, now, owner, lease_until).await
     }
 
     /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
-    pub async fn start_due(&mut self, id: CallId, now: Time, owner: &str, lease_until: Time) -> Result<bool, StoreError> {
+    pub async fn start_due(
+        &mut self,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
         let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
         self.start(sql, id, now, owner, lease_until).await
     }
 
-    async fn start(&mut self, sql: &'static str, id: CallId, now: Time, owner: &str, lease_until: Time) -> Result<bool, StoreError> {
+    async fn start(
+        &mut self,
+        sql: &'static str,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
         let done = sqlx::query(sql)
             .bind(id.to_string())
             .bind(now.micros())
@@ -655,14 +674,15 @@ impl Store {
             .bind(id.to_string())
             .fetch_one(&self.read)
             .await?;
-        let done: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
-            .bind(hash)
-            .bind(action)
-            .bind(&person)
-            .bind(id.to_string())
-            .bind(since.micros())
-            .fetch_one(&self.read)
-            .await?;
+        let done: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
+                .bind(hash)
+                .bind(action)
+                .bind(&person)
+                .bind(id.to_string())
+                .bind(since.micros())
+                .fetch_one(&self.read)
+                .await?;
         Ok(Twins { held: held.unsigned_abs(), done: done.unsigned_abs() })
     }
 }

@@ -65,8 +65,10 @@ impl Store {
 
     /// Every key an agent has had.
     pub async fn keys_of_agent(&self, agent: AgentId) -> Result<Vec<KeyId>, StoreError> {
-        let rows =
-            sqlx::query("SELECT id FROM keys WHERE agent_id = $1").bind(agent.to_string()).fetch_all(&self.read).await?;
+        let rows = sqlx::query("SELECT id FROM keys WHERE agent_id = $1")
+            .bind(agent.to_string())
+            .fetch_all(&self.read)
+            .await?;
         rows.iter().map(|row| Columns::new("keys", "id", row).parse("id")).collect()
     }
 

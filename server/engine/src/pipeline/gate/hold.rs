@@ -12,7 +12,11 @@ use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, NewCall, NewClaim};
 use crate::stored_request::StoredRequest;
 
-pub(super) async fn hold(engine: &Engine, call: Call<Claimed>, approvers: Vec<String>) -> Result<Answer, Stop> {
+pub(super) async fn hold(
+    engine: &Engine,
+    call: Call<Claimed>,
+    approvers: Vec<String>,
+) -> Result<Answer, Stop> {
     let (head, ready) = (&call.head, &call.data.ready);
     refuse_flood(engine, head).await?;
     let showing = show(engine, head, ready).await?;
@@ -79,7 +83,8 @@ fn held_call(
 
 /// The part of a held call's row that a fresh preview replaces, sealed; and what never changes.
 pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: Showing) -> CallRow {
-    let shown = serde_json::to_vec(&showing.preview).unwrap_or_else(|_| unreachable!("plain data always serializes"));
+    let shown =
+        serde_json::to_vec(&showing.preview).unwrap_or_else(|_| unreachable!("plain data always serializes"));
     let stored = StoredRequest {
         arguments: ready.arguments.clone(),
         input: ready.input.clone(),

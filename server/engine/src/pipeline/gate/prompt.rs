@@ -63,7 +63,12 @@ fn fault_of(row: &PromptRow, head: &Head, ready: &Ready, now: Time) -> Option<To
 }
 
 /// A new prompt; `replaces` is the one whose values have changed, spent in the same transaction.
-async fn ask(engine: &Engine, call: &Call<Claimed>, showing: Showing, replaces: Option<[u8; 32]>) -> Result<Answer, Stop> {
+async fn ask(
+    engine: &Engine,
+    call: &Call<Claimed>,
+    showing: Showing,
+    replaces: Option<[u8; 32]>,
+) -> Result<Answer, Stop> {
     let token = PlainToken::generate(TokenKind::Confirm, engine.ambient());
     let now = engine.now();
     let prompt = NewPrompt {
@@ -96,7 +101,9 @@ async fn ask(engine: &Engine, call: &Call<Claimed>, showing: Showing, replaces: 
 
 /// The stored form of a token, if it is one.
 pub(crate) fn hash_of(token: &str) -> Option<[u8; 32]> {
-    PlainToken::parse(token).filter(|(kind, _)| *kind == TokenKind::Confirm).map(|(_, token)| token.hashed().0)
+    PlainToken::parse(token)
+        .filter(|(kind, _)| *kind == TokenKind::Confirm)
+        .map(|(_, token)| token.hashed().0)
 }
 
 /// Whom a prompt is bound to.

@@ -30,7 +30,8 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
     let fingerprint = head.action.fingerprint(&outgoing, raw);
     let known = checked.as_ref().map(|checked| json_or_text(&checked.body));
     let warnings = warnings(engine, head, ready).await?;
-    let mut preview = head.action.preview(&ready.input, &outgoing, known.as_ref(), head.reason.clone(), warnings);
+    let mut preview =
+        head.action.preview(&ready.input, &outgoing, known.as_ref(), head.reason.clone(), warnings);
     preview.version = version(head, &preview, fingerprint);
     Ok(Showing { outgoing, fingerprint, preview })
 }
@@ -44,14 +45,16 @@ pub(super) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outg
 
 /// Asks the upstream what would happen. A 4xx is its refusal; then nothing is held.
 async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<Checked>, Refusal> {
-    let Some(outgoing) = head.action.render_dry_run(&ready.input).transpose().map_err(Refusal::Invalid)? else {
+    let Some(outgoing) = head.action.render_dry_run(&ready.input).map_err(Refusal::Invalid)? else {
         return Ok(None);
     };
     let credential = head.action.credential.as_deref();
     let checked = engine.egress().check(credential, outgoing)?;
     let secret = engine.secret_of(credential).await?;
     match engine.egress().send(checked, secret.as_ref(), None).await {
-        Sent::Answered(response) if response.status >= 500 => Err(Refusal::UpstreamFailed(Some(response.status))),
+        Sent::Answered(response) if response.status >= 500 => {
+            Err(Refusal::UpstreamFailed(Some(response.status)))
+        }
         Sent::Answered(response) if response.status >= 400 => Err(head.action.refusal_for(response.status)),
         Sent::Answered(response) => match response.body {
             BodyRead::Whole(body) => Ok(Some(Checked { status: response.status, body })),
@@ -67,7 +70,8 @@ async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<C
 async fn warnings(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<String>, Refusal> {
     let person = head.actor.person().map(|person| person.id);
     let since = engine.now().plus_seconds(-3_600);
-    let twins = engine.store().twins(head.id, person, &head.action.name, ready.input_hash.bytes(), since).await?;
+    let twins =
+        engine.store().twins(head.id, person, &head.action.name, ready.input_hash.bytes(), since).await?;
     let mut warnings = Vec::new();
     if twins.held > 0 {
         warnings.push("The same call, with the same arguments, waits already.".to_owned());
@@ -94,6 +98,7 @@ pub(crate) fn json_or_text(body: &[u8]) -> serde_json::Value {
     if body.is_empty() {
         return serde_json::Value::Null;
     }
-    serde_json::from_slice(body)
-        .unwrap_or_else(|_| std::str::from_utf8(body).map_or(serde_json::Value::Null, serde_json::Value::from))
+    serde_json::from_slice(body).unwrap_or_else(|_| {
+        std::str::from_utf8(body).map_or(serde_json::Value::Null, serde_json::Value::from)
+    })
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
 
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
-use cel::{Context, ExecutionError, Program};
+use cel::{Context, Env, ExecutionError, Program};
 use model::Time;
 use serde_json::Value;
 
@@ -21,6 +22,9 @@ const DEEPEST: u32 = 3;
 
 /// How many rounds nested loops may make together.
 const MOST_ROUNDS: u64 = 1_000_000;
+
+/// What every rule may use, made once.
+static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// Before the input is known.
 pub(super) const CALLER: &[&str] = &["caller", "now"];
@@ -145,7 +149,7 @@ impl Rule {
 
     /// The rule's answer, or why it has none.
     pub fn evaluate(&self, caller: &Caller, now: Time, input: Option<&Value>) -> Result<bool, RuleError> {
-        let mut context = Context::default();
+        let mut context = Context::with_env(Arc::clone(&LANGUAGE));
         context.add_variable_from_value("caller", cel_value(&caller.facts()));
         context.add_variable_from_value("now", cel::Value::Timestamp(now.to_chrono().fixed_offset()));
         self.run(context, input)
@@ -153,7 +157,7 @@ impl Rule {
 
     /// The answer of a rule over the input alone, as under `rules`.
     pub(super) fn evaluate_input(&self, input: &Value) -> Result<bool, RuleError> {
-        self.run(Context::default(), Some(input))
+        self.run(Context::with_env(Arc::clone(&LANGUAGE)), Some(input))
     }
 
     fn run(&self, mut context: Context<'_, '_>, input: Option<&Value>) -> Result<bool, RuleError> {
@@ -307,7 +311,7 @@ impl Check<'_> {
 
 /// The caller of the tests.
 #[cfg(test)]
-pub(super) static ROBOT: std::sync::LazyLock<Caller> = std::sync::LazyLock::new(|| Caller {
+pub(super) static ROBOT: LazyLock<Caller> = LazyLock::new(|| Caller {
     kind: super::caller::CallerKind::Agent,
     person: Some("ann@example.com".to_owned()),
     roles: vec![model::Role::Member, model::Role::Approver],

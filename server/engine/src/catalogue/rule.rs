@@ -33,12 +33,9 @@ pub(super) const CALLER_AND_INPUT: &[&str] = &["caller", "now", "input"];
 /// Of the input alone.
 pub(super) const INPUT: &[&str] = &["input"];
 
-/// What every rule may call.
+/// What is called as `name(…)`.
 const FUNCTIONS: &[&str] = &[
     "size",
-    "contains",
-    "startsWith",
-    "endsWith",
     "matches",
     "int",
     "uint",
@@ -48,10 +45,17 @@ const FUNCTIONS: &[&str] = &[
     "bool",
     "dyn",
     "type",
-    "min",
-    "max",
     "timestamp",
     "duration",
+];
+
+/// What is called as `value.name(…)`.
+const METHODS: &[&str] = &[
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
     "getFullYear",
     "getMonth",
     "getDayOfYear",
@@ -234,7 +238,7 @@ impl Check<'_> {
                 self.expression(&select.operand, depth);
             }
             Expr::Call(call) => {
-                self.function(&call.func_name);
+                self.function(&call.func_name, call.target.is_some());
                 call.target.iter().for_each(|target| self.expression(target, depth));
                 call.args.iter().for_each(|argument| self.expression(argument, depth));
             }
@@ -300,11 +304,13 @@ impl Check<'_> {
         }
     }
 
-    fn function(&mut self, name: &str) {
+    fn function(&mut self, name: &str, is_method: bool) {
+        let known = if is_method { METHODS } else { FUNCTIONS };
         let operator = !name.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !operator && !FUNCTIONS.contains(&name) {
-            let wrong = Wrong::new(format!("the rule calls “{name}”, which is no function here"));
-            self.wrongs.push(wrong.nearest(name, FUNCTIONS.iter().copied()));
+        if !operator && !known.contains(&name) {
+            let what = if is_method { "method" } else { "function" };
+            let wrong = Wrong::new(format!("the rule calls “{name}”, which is no {what} here"));
+            self.wrongs.push(wrong.nearest(name, known.iter().copied()));
         }
     }
 }

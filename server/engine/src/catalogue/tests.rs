@@ -403,7 +403,7 @@ input = { type = "object", properties = { to = { type = "string" } } }
 register_when = "caller.kind = 'x'"
 authorize = "input.to == ''"
 authorize_input = "caller.knd == input.tu && isWeekend(now)"
-hold_when = "nwo > timestamp('2026-01-01T00:00:00Z')"
+hold_when = "nwo > timestamp('2026-01-01T00:00:00Z') && contains(input.to, 'x') && input.to.startWith('y')"
 "#,
     );
     insta::assert_snapshot!(mistakes(&text), @r#"
@@ -414,6 +414,8 @@ hold_when = "nwo > timestamp('2026-01-01T00:00:00Z')"
     c.toml:8:19: the input has no “tu”; did you mean “to”?
     c.toml:8:19: the rule calls “isWeekend”, which is no function here
     c.toml:9:13: the rule uses “nwo”, which is not known here; expected caller, now or input; did you mean “now”?
+    c.toml:9:13: the rule calls “contains”, which is no function here
+    c.toml:9:13: the rule calls “startWith”, which is no method here; did you mean “startsWith”?
     "#);
 }
 

@@ -90,11 +90,11 @@ impl Default for ServerSettings {
     }
 }
 
-/// The address a server is reached at when nothing is said.
+/// The address a server is reached at when nothing is said. An address without a zone is always an authority.
 fn reached_at(listen: SocketAddr) -> Url {
-    let written = format!("http://{listen}/");
-    #[expect(clippy::expect_used, reason = "a socket address is always a valid authority")]
-    Url::parse(&written).expect("a socket address is an authority")
+    let written = format!("http://{}/", SocketAddr::new(listen.ip(), listen.port()));
+    #[expect(clippy::expect_used, reason = "an address and a port always are an authority")]
+    Url::parse(&written).expect("an address and a port are an authority")
 }
 
 impl ServerSettings {
@@ -189,4 +189,21 @@ fn database_url(section: &Section<'_>) -> Option<String> {
         );
     }
     known.then(|| written.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_can_be_reached() {
+        for (listen, reached) in [
+            ("127.0.0.1:80", "http://127.0.0.1/"),
+            ("[::1]:8087", "http://[::1]:8087/"),
+            ("[fe80::1%3]:8087", "http://[fe80::1]:8087/"),
+            ("0.0.0.0:0", "http://0.0.0.0:0/"),
+        ] {
+            assert_eq!(listen.parse().map(reached_at).map(String::from).as_deref(), Ok(reached), "{listen}");
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod document;
 mod duration;
 mod fingerprint;
 pub mod input;
+mod keywords;
 mod mistake;
 mod names;
 mod offer;
@@ -65,7 +66,8 @@ impl Catalogue {
     /// Every mistake of the file, in its order.
     pub fn parse(text: &str, file: &str) -> Result<Self, Mistakes> {
         let notes = Notes::new(text, file);
-        let catalogue = document::parse(text, &notes).and_then(|root| read(&root, &notes));
+        let root = document::parse(text, &notes);
+        let catalogue = read(&root, &notes);
         let mistakes = notes.into_mistakes();
         match catalogue {
             Some(catalogue) if mistakes.0.is_empty() => Ok(catalogue),
@@ -139,10 +141,10 @@ fn entries<'n>(section: &Section<'n>, key: &str) -> &'n [Node] {
 }
 
 /// The names of the tables; one that stands twice is noted.
-fn distinct_names(nodes: &[Node], what: &str, notes: &Notes<'_>) -> Vec<String> {
+fn distinct_names(tables: &[Node], what: &str, notes: &Notes<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for node in nodes {
-        let at = node.at("/name");
+    for table in tables {
+        let at = table.at("/name");
         let Kind::Text(name) = &at.kind else { continue };
         if names.contains(name) {
             notes.add(

@@ -12,7 +12,7 @@ use super::convert::Conversion;
 use super::preview::PreviewTemplate;
 use super::refusals::{RefusalRule, as_pointer, refusal_for};
 use super::request::RequestTemplate;
-use super::rule::{Rule, RuleError};
+use super::rule::Rule;
 use super::schema::InputSchema;
 use super::template::{Scope, Template};
 use super::{fingerprint, offer, output, preview};
@@ -140,7 +140,7 @@ impl Action {
         let sound = faults.is_empty();
         for rule in &self.rules {
             let field = as_pointer(&rule.field);
-            if rule.is_broken(input, sound) && !faults.iter().any(|fault| fault.field == field) {
+            if rule.is_broken(input, &field, sound) && !faults.iter().any(|fault| fault.field == field) {
                 faults.push(FieldError::new(field, rule.message.clone()));
             }
         }
@@ -175,7 +175,7 @@ impl Action {
         agent_words: Option<String>,
         warnings: Vec<String>,
     ) -> Preview {
-        let written = self.preview.write(&Scope { input, dry_run, output: None }, &self.input);
+        let written = self.preview.write(&Scope::with_dry_run(input, dry_run), &self.input);
         Preview {
             version: String::new(),
             title: written.title.unwrap_or_else(|| self.title.clone()),
@@ -198,9 +198,14 @@ impl Action {
         output::project(self.output.as_deref(), answer)
     }
 
+    /// Whether an answer may be stored for replay: none of its objects has one of the `credential_fields`.
+    pub fn may_be_stored(&self, answer: &Value) -> bool {
+        output::has_none_of(&self.credential_fields, answer)
+    }
+
     /// The answer in words for the model. `output`: what the caller gets. `None` also when a part of it is missing.
     pub fn reply(&self, input: &Value, output: &Value) -> Option<String> {
-        self.reply.as_ref()?.text(&Scope { input, dry_run: None, output: Some(output) }).ok()
+        self.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
     }
 
     /// What an upstream's 4xx means to the caller.
@@ -215,16 +220,12 @@ impl Action {
 }
 
 impl InputRule {
-    /// Whether the input is at fault. `sound`: the schema found nothing. A rule about a field that is not there does
-    /// not apply; a rule that cannot be evaluated otherwise counts as broken, so that no input can get around it.
-    fn is_broken(&self, input: &Value, sound: bool) -> bool {
-        match self.when.evaluate_input(input) {
-            Ok(broken) => broken,
-            Err(RuleError::MissingField) => false,
-            Err(error) => {
-                tracing::warn!(rule = %self.when.source(), %error, "a rule of the input could not be evaluated");
-                sound
-            }
-        }
+    /// Whether the field is at fault. `sound`: the schema found nothing. A rule that cannot be evaluated does not apply
+    /// when its field is not there; when it is, it counts as broken, so that no input can get around it.
+    fn is_broken(&self, input: &Value, pointer: &str, sound: bool) -> bool {
+        self.when.evaluate_input(input).unwrap_or_else(|error| {
+            tracing::debug!(rule = %self.when.source(), %error, "a rule of the input could not be evaluated");
+            sound && input.pointer(pointer).is_some()
+        })
     }
 }

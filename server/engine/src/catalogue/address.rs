@@ -145,9 +145,10 @@ fn parts(source: &str) -> Result<(Url, String, bool), Wrong> {
     let authority = first.find("://").map(|at| at + 3).filter(|_| first.starts_with("http"));
     let path_at = authority.and_then(|at| first[at..].find(['/', '?']).map(|end| at + end));
     let (Some(_), true) = (authority, path_at.is_some() || !tagged) else {
-        let message = match tagged {
-            true => "the scheme and the host of an address may not come from an expression",
-            false => "this is no absolute http or https address",
+        let message = if tagged {
+            "the scheme and the host of an address may not come from an expression"
+        } else {
+            "this is no absolute http or https address"
         };
         return Err(Wrong::new(message).expected(example));
     };
@@ -160,14 +161,14 @@ fn parts(source: &str) -> Result<(Url, String, bool), Wrong> {
     }
     let written = literals.join("x");
     let sample = Url::parse(&written).map_err(|_| Wrong::new("this is no address").expected(example))?;
-    let plain = matches!(sample.scheme(), "http" | "https")
-        && sample.username().is_empty()
-        && sample.password().is_none();
+    if !sample.username().is_empty() || sample.password().is_some() {
+        return Err(Wrong::new("an address may not name a user").expected("a credential"));
+    }
     let authority = &first[..path_at.unwrap_or(first.len())];
     let canonical = sample.as_str().starts_with(&format!("{authority}/"))
         || sample.as_str().starts_with(&format!("{authority}?"));
     let path_kept = written.parse::<Uri>().is_ok_and(|uri| uri.path() == sample.path());
-    if !plain || !canonical || !path_kept {
+    if !matches!(sample.scheme(), "http" | "https") || !canonical || !path_kept {
         let message = "the address is not written in its canonical form";
         return Err(Wrong::new(message).expected(format!("one such as \"{}\"", sample.as_str())));
     }

@@ -55,18 +55,18 @@ impl Deciders {
         if self.approvers.is_empty() && !self.self_approval {
             let message =
                 "nobody could decide: without approvers the owner decides, and self_approval is false";
-            section.wrong("self_approval", Wrong::new(message).expected(named));
+            section.wrong("self_approval", Wrong::absent(message).expected(named));
         } else if self.approvers.is_empty() && self.quorum > 1 {
             let message =
                 "nobody could decide: without approvers only the owner decides, and “quorum” is above 1";
-            section.wrong("quorum", Wrong::new(message).expected(named));
+            section.wrong("quorum", Wrong::absent(message).expected(named));
         }
         let all_persons = self.approvers.iter().all(|approver| matches!(approver, Approver::Person(_)));
         let persons = u32::try_from(self.approvers.len()).unwrap_or(u32::MAX);
         if all_persons && persons > 0 && self.quorum > persons {
             let message =
                 format!("nobody could decide: “quorum” is {}, and “approvers” names {persons}", self.quorum);
-            section.wrong("quorum", Wrong::new(message).expected(format!("at most {persons}")));
+            section.wrong("quorum", Wrong::absent(message).expected(format!("at most {persons}")));
         }
     }
 }

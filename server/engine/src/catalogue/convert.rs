@@ -59,7 +59,7 @@ fn conversions(entry: &Entry, names: &Names, notes: &Notes<'_>) -> Vec<Conversio
         let wrong = Wrong::new(format!("the input has no “{}”", entry.key));
         notes.add(&entry.key_span, wrong.nearest(&entry.key, names.iter()));
     }
-    let nodes: Vec<&Node> = match &entry.node.kind {
+    let written: Vec<&Node> = match &entry.node.kind {
         Kind::Array(items) => items.iter().collect(),
         _ => vec![&entry.node],
     };
@@ -71,7 +71,7 @@ fn conversions(entry: &Entry, names: &Names, notes: &Notes<'_>) -> Vec<Conversio
         }
         conversion
     };
-    nodes.into_iter().filter_map(read).collect()
+    written.into_iter().filter_map(read).collect()
 }
 
 impl Conversion {

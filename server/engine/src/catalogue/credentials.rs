@@ -109,7 +109,7 @@ fn host_rule(text: &str) -> Result<HostRule, Wrong> {
     };
     let port_at = text.rfind(':').filter(|colon| !text[*colon..].contains(']'));
     let (host, port) = match port_at {
-        Some(colon) => (&text[..colon], Some(text[colon + 1..].parse::<u16>().map_err(|_| not_a_host())?)),
+        Some(colon) => (&text[..colon], Some(port(&text[colon + 1..]).ok_or_else(not_a_host)?)),
         None => (text, None),
     };
     if host.contains('*') {
@@ -123,6 +123,11 @@ fn host_rule(text: &str) -> Result<HostRule, Wrong> {
         );
     }
     Ok(HostRule { host: host.to_owned(), port })
+}
+
+/// A port in plain digits.
+fn port(text: &str) -> Option<u16> {
+    text.parse::<u16>().ok().filter(|port| *port > 0 && port.to_string() == text)
 }
 
 /// Whether a host rule lets this address through.
@@ -275,9 +280,17 @@ mod tests {
         }
         let wrongs =
             ["API.example", "api.example.", "127.1", "0x7f.0.0.1", "[0:0::1]", "bücher.example", "*.example"];
-        for wrong in
-            wrongs.into_iter().chain(["", "a b", "api.example:", "api.example:99999", "::1", "a/b", "u@h"])
-        {
+        for wrong in wrongs.into_iter().chain([
+            "",
+            "a b",
+            "api.example:",
+            "api.example:99999",
+            "a:+80",
+            "a:080",
+            "::1",
+            "a/b",
+            "u@h",
+        ]) {
             assert!(host_rule(wrong).is_err(), "{wrong}");
         }
     }

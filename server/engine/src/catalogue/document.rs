@@ -32,14 +32,14 @@ pub(super) struct Entry {
     pub(super) node: Node,
 }
 
-/// Reads the text; `None` when its syntax is broken, with every broken place noted.
-pub(super) fn parse(text: &str, notes: &Notes<'_>) -> Option<Node> {
+/// Reads the text, with every place of broken syntax noted, and what could be read around it.
+pub(super) fn parse(text: &str, notes: &Notes<'_>) -> Node {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let span = error.span().unwrap_or(0..0);
-        notes.add(&span, Wrong::new(format!("not TOML: {}", error.message())));
+        notes.add_broken(&span, Wrong::new(format!("not TOML: {}", error.message())));
     }
-    errors.is_empty().then(|| Node { span: 0..0, kind: table(document.get_ref(), notes) })
+    Node { span: 0..0, kind: table(document.get_ref(), notes) }
 }
 
 /// A table's entries in the order of the file.
@@ -240,7 +240,7 @@ impl<'n> Section<'n> {
     pub(super) fn require(&self, key: &str) -> Option<&'n Node> {
         let found = self.get(key);
         if found.is_none() {
-            self.notes.add(&self.span, Wrong::new(format!("{} lacks “{key}”", self.what)));
+            self.notes.add(&self.span, Wrong::absent(format!("{} lacks “{key}”", self.what)));
         }
         found
     }

@@ -18,7 +18,7 @@ pub(super) fn read(section: &Section<'_>) -> Vec<String> {
     }
     if section.get("fingerprint").is_some() && section.get("dry_run").is_none() {
         let message = "“fingerprint” narrows the answer of a dry run, and the action has none";
-        section.wrong("fingerprint", Wrong::new(message).expected("a “dry_run”"));
+        section.wrong("fingerprint", Wrong::absent(message).expected("a “dry_run”"));
     }
     texts.into_iter().map(|(text, _)| text.to_owned()).collect()
 }

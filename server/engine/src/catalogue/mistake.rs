@@ -66,12 +66,19 @@ pub(super) struct Wrong {
     message: String,
     expected: Option<String>,
     nearest: Option<String>,
+    /// Something is not there.
+    absent: bool,
 }
 
 impl Wrong {
     /// Says what is wrong.
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), expected: None, nearest: None }
+        Self { message: message.into(), expected: None, nearest: None, absent: false }
+    }
+
+    /// Says that something is not there. It may stand where the syntax is broken, and is not told then.
+    pub(super) fn absent(message: impl Into<String>) -> Self {
+        Self { absent: true, ..Self::new(message) }
     }
 
     /// Adds what would be right.
@@ -108,12 +115,14 @@ pub(super) struct Notes<'t> {
     text: &'t str,
     file: &'t str,
     found: RefCell<Vec<(Span, Wrong)>>,
+    /// Where the syntax is broken.
+    broken: RefCell<Vec<(Span, Wrong)>>,
 }
 
 impl<'t> Notes<'t> {
     /// For this text, named so.
     pub(super) fn new(text: &'t str, file: &'t str) -> Self {
-        Self { text, file, found: RefCell::new(Vec::new()) }
+        Self { text, file, found: RefCell::default(), broken: RefCell::default() }
     }
 
     /// Notes a mistake at this place.
@@ -121,28 +130,47 @@ impl<'t> Notes<'t> {
         self.found.borrow_mut().push((at.clone(), wrong));
     }
 
-    /// All that was noted, in the order of the file.
+    /// Notes a place where the syntax is broken.
+    pub(super) fn add_broken(&self, at: &Span, wrong: Wrong) {
+        self.broken.borrow_mut().push((at.clone(), wrong));
+    }
+
+    /// Line and column, from 1.
+    fn place(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+
+    /// All that was noted, in the order of the file. Where the syntax is broken, what follows from that is left out:
+    /// what else is wrong with the broken lines, and what seems to be missing.
     pub(super) fn into_mistakes(self) -> Mistakes {
         let mut found = self.found.take();
+        let broken = self.broken.take();
+        if !broken.is_empty() {
+            let lines: Vec<usize> = broken.iter().map(|(span, _)| self.place(span.start).0).collect();
+            found.retain(|(span, wrong)| {
+                !wrong.absent && !span.is_empty() && !lines.contains(&self.place(span.start).0)
+            });
+            found.extend(broken);
+        }
         found.sort_by_key(|(span, _)| span.start);
         found.dedup();
-        Mistakes(
-            found.into_iter().map(|(span, wrong)| mistake(self.text, self.file, span.start, wrong)).collect(),
-        )
+        Mistakes(found.into_iter().map(|(span, wrong)| self.mistake(span.start, wrong)).collect())
     }
-}
 
-/// The mistake with its line and column.
-fn mistake(text: &str, file: &str, offset: usize, wrong: Wrong) -> Mistake {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Mistake {
-        file: file.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before[line_start..].chars().count() + 1,
-        message: wrong.message,
-        expected: wrong.expected,
-        nearest: wrong.nearest,
+    /// The mistake with its line and column.
+    fn mistake(&self, offset: usize, wrong: Wrong) -> Mistake {
+        let (line, column) = self.place(offset);
+        let file = self.file.to_owned();
+        Mistake {
+            file,
+            line,
+            column,
+            message: wrong.message,
+            expected: wrong.expected,
+            nearest: wrong.nearest,
+        }
     }
 }
 

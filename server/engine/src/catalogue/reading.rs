@@ -57,10 +57,13 @@ const KEYS: &[&str] = &[
     "refusals",
 ];
 
+/// What the desk itself offers under these names.
+const OWN: &[&str] = &["fetch", "via", "call_status"];
+
 /// The surfaces an action can be exposed on; fetch and via have requests of their own.
 const SURFACES: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Form, Surface::Queue, Surface::Code];
 
-const LONGEST_HOLD: Duration = Duration::from_secs(30 * 86_400);
+const LONGEST_HOLD: Duration = Duration::from_hours(30 * 24);
 
 /// The credentials of the file: those that could be read, and every name, so that one mistake is not told twice.
 pub(super) struct Known<'k> {
@@ -131,6 +134,12 @@ fn name<'n>(section: &Section<'n>) -> Option<&'n str> {
         let expected = "1 to 64 of a-z, 0-9 and _, beginning with a letter";
         section.wrong("name", Wrong::new("the name of an action cannot be used").expected(expected));
     }
+    if OWN.contains(&name) {
+        section.wrong(
+            "name",
+            Wrong::new(format!("“{name}” is the desk's own, an action cannot have that name")),
+        );
+    }
     Some(name)
 }
 
@@ -158,6 +167,12 @@ fn expose(section: &Section<'_>) -> Vec<Surface> {
             None => section.notes.add(span, unknown_word("surface of an action", text, &words)),
         }
     }
+    if exposed.is_empty() {
+        section.wrong(
+            "expose",
+            Wrong::absent("“expose” names no surface").expected(super::document::list(&words)),
+        );
+    }
     exposed
 }
 
@@ -168,7 +183,7 @@ fn texts(section: &Section<'_>, key: &str) -> Vec<String> {
 fn credential(section: &Section<'_>, known: &Known<'_>) -> Option<Arc<Credential>> {
     let name = section.text("credential")?;
     if !known.names.iter().any(|known| known == name) {
-        let wrong = Wrong::new(format!("there is no credential “{name}”"));
+        let wrong = Wrong::absent(format!("there is no credential “{name}”"));
         section.wrong("credential", wrong.nearest(name, known.names.iter().map(String::as_str)));
     }
     known.credentials.iter().find(|credential| credential.name == name).cloned()
@@ -213,7 +228,9 @@ fn rule(section: &Section<'_>, key: &str, roots: &'static [&'static str], names:
     match Rule::compile(source, roots, names) {
         Ok(rule) => Some(rule),
         Err(wrongs) => {
-            wrongs.into_iter().for_each(|wrong| section.wrong(key, wrong));
+            for wrong in wrongs {
+                section.wrong(key, wrong);
+            }
             None
         }
     }
@@ -269,7 +286,7 @@ fn reply(section: &Section<'_>, over_input: Vocabulary<'_>) -> Option<Template> 
 }
 
 fn hold_ttl(section: &Section<'_>) -> Duration {
-    let length = section.duration("hold_ttl", Duration::from_secs(86_400));
+    let length = section.duration("hold_ttl", Duration::from_hours(24));
     if length.is_zero() || length > LONGEST_HOLD {
         section.wrong("hold_ttl", Wrong::new("“hold_ttl” is out of range").expected("1s to 30d"));
     }

@@ -171,7 +171,9 @@ pub(super) fn template(
     match Template::compile(&source, vocabulary) {
         Ok(template) => Some(template),
         Err(wrongs) => {
-            wrongs.into_iter().for_each(|wrong| notes.add(&node.span, wrong));
+            for wrong in wrongs {
+                notes.add(&node.span, wrong);
+            }
             None
         }
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock};
 
 use cel::common::ast::{EntryExpr, Expr, IdedExpr};
-use cel::{Context, ExecutionError, Program};
+use cel::{Context, Env, ExecutionError, Program};
 use model::Time;
 use serde_json::Value;
 
@@ -22,6 +23,9 @@ const DEEPEST: u32 = 3;
 /// How many rounds nested loops may make together.
 const MOST_ROUNDS: u64 = 1_000_000;
 
+/// What every rule may use, made once.
+static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
 /// Before the input is known.
 pub(super) const CALLER: &[&str] = &["caller", "now"];
 /// With the input.
@@ -29,12 +33,9 @@ pub(super) const CALLER_AND_INPUT: &[&str] = &["caller", "now", "input"];
 /// Of the input alone.
 pub(super) const INPUT: &[&str] = &["input"];
 
-/// What every rule may call.
+/// What is called as `name(…)`.
 const FUNCTIONS: &[&str] = &[
     "size",
-    "contains",
-    "startsWith",
-    "endsWith",
     "matches",
     "int",
     "uint",
@@ -44,10 +45,17 @@ const FUNCTIONS: &[&str] = &[
     "bool",
     "dyn",
     "type",
-    "min",
-    "max",
     "timestamp",
     "duration",
+];
+
+/// What is called as `value.name(…)`.
+const METHODS: &[&str] = &[
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
     "getFullYear",
     "getMonth",
     "getDayOfYear",
@@ -145,7 +153,7 @@ impl Rule {
 
     /// The rule's answer, or why it has none.
     pub fn evaluate(&self, caller: &Caller, now: Time, input: Option<&Value>) -> Result<bool, RuleError> {
-        let mut context = Context::default();
+        let mut context = Context::with_env(Arc::clone(&LANGUAGE));
         context.add_variable_from_value("caller", cel_value(&caller.facts()));
         context.add_variable_from_value("now", cel::Value::Timestamp(now.to_chrono().fixed_offset()));
         self.run(context, input)
@@ -153,7 +161,7 @@ impl Rule {
 
     /// The answer of a rule over the input alone, as under `rules`.
     pub(super) fn evaluate_input(&self, input: &Value) -> Result<bool, RuleError> {
-        self.run(Context::default(), Some(input))
+        self.run(Context::with_env(Arc::clone(&LANGUAGE)), Some(input))
     }
 
     fn run(&self, mut context: Context<'_, '_>, input: Option<&Value>) -> Result<bool, RuleError> {
@@ -230,7 +238,7 @@ impl Check<'_> {
                 self.expression(&select.operand, depth);
             }
             Expr::Call(call) => {
-                self.function(&call.func_name);
+                self.function(&call.func_name, call.target.is_some());
                 call.target.iter().for_each(|target| self.expression(target, depth));
                 call.args.iter().for_each(|argument| self.expression(argument, depth));
             }
@@ -296,18 +304,20 @@ impl Check<'_> {
         }
     }
 
-    fn function(&mut self, name: &str) {
+    fn function(&mut self, name: &str, is_method: bool) {
+        let known = if is_method { METHODS } else { FUNCTIONS };
         let operator = !name.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !operator && !FUNCTIONS.contains(&name) {
-            let wrong = Wrong::new(format!("the rule calls “{name}”, which is no function here"));
-            self.wrongs.push(wrong.nearest(name, FUNCTIONS.iter().copied()));
+        if !operator && !known.contains(&name) {
+            let what = if is_method { "method" } else { "function" };
+            let wrong = Wrong::new(format!("the rule calls “{name}”, which is no {what} here"));
+            self.wrongs.push(wrong.nearest(name, known.iter().copied()));
         }
     }
 }
 
 /// The caller of the tests.
 #[cfg(test)]
-pub(super) static ROBOT: std::sync::LazyLock<Caller> = std::sync::LazyLock::new(|| Caller {
+pub(super) static ROBOT: LazyLock<Caller> = LazyLock::new(|| Caller {
     kind: super::caller::CallerKind::Agent,
     person: Some("ann@example.com".to_owned()),
     roles: vec![model::Role::Member, model::Role::Approver],

@@ -5,7 +5,8 @@ use jsonschema::{Draft, ValidationError, Validator};
 use model::FieldError;
 use serde_json::{Map, Value, json};
 
-use super::document::Node;
+use super::document::{Kind, Node};
+use super::keywords;
 use super::mistake::{Notes, Wrong, nearest};
 use super::names::{Names, is_composed};
 
@@ -30,12 +31,29 @@ impl InputSchema {
             );
             return None;
         }
+        keywords::check(node, notes);
         match Self::compile(written) {
-            Ok(schema) => Some(schema),
+            Ok(schema) => {
+                schema.check_required(node, notes);
+                Some(schema)
+            }
             Err(error) => {
                 let at = node.at(error.instance_path().as_str());
-                notes.add(&at.span, Wrong::new(format!("“input” is no JSON Schema 2020-12: {error}")));
+                notes.add(&at.span, not_a_schema(&error));
                 None
+            }
+        }
+    }
+
+    /// Notes a required name that no input may have: nobody could call the action.
+    fn check_required(&self, node: &Node, notes: &Notes<'_>) {
+        let Kind::Array(items) = &node.at("/required").kind else { return };
+        for item in items {
+            if let Kind::Text(name) = &item.kind
+                && !self.names.allow(name)
+            {
+                let wrong = Wrong::new(format!("“required” names “{name}”, which is no property"));
+                notes.add(&item.span, wrong.nearest(name, self.names.iter()));
             }
         }
     }
@@ -110,6 +128,39 @@ impl InputSchema {
             Some(near) => format!("There is no such argument. Did you mean “{near}”?"),
             None => "There is no such argument.".to_owned(),
         }
+    }
+}
+
+/// What keeps a table from being a schema.
+fn not_a_schema(error: &ValidationError<'_>) -> Wrong {
+    const TYPES: &[&str] = &["object", "array", "string", "number", "integer", "boolean", "null"];
+    const FORMATS: &[&str] = &[
+        "date",
+        "date-time",
+        "time",
+        "duration",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "regex",
+        "uri",
+        "uuid",
+    ];
+    let pointer = error.instance_path().as_str();
+    if matches!(error.kind(), Fault::Referencing(_)) {
+        return Wrong::new("a reference of “input” leads nowhere")
+            .expected("references within the schema, such as #/$defs/name");
+    }
+    match error.instance().as_ref() {
+        Value::String(word) if pointer.ends_with("/type") => {
+            super::document::unknown_word("type", word, TYPES)
+        }
+        Value::String(word) if pointer.ends_with("/format") => {
+            super::document::unknown_word("format", word, FORMATS)
+        }
+        Value::String(_) if pointer.ends_with("/pattern") => Wrong::new("this is no regular expression"),
+        _ => Wrong::new(format!("“input” is no JSON Schema 2020-12: {error}")),
     }
 }
 

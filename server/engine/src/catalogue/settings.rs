@@ -8,7 +8,7 @@ use url::Url;
 use super::document::{Node, Section};
 use super::mistake::{Notes, Wrong};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// The server's own settings, `[server]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct ServerSettings {
     pub listen: SocketAddr,
     /// How people and agents reach it; by default the address it listens on, over http.
     pub public_url: Url,
-    /// The database as written; a relative SQLite path counts from the catalogue's folder.
+    /// The database as written; a relative `SQLite` path counts from the catalogue's folder.
     pub database_url: String,
     /// Days after which a receipt is forgotten; 0: never.
     pub receipt_retention_days: u32,
@@ -74,27 +74,27 @@ impl Default for ServerSettings {
             public_url: reached_at(listen),
             database_url: "sqlite:countersign.db".to_owned(),
             receipt_retention_days: 0,
-            result_ttl: Duration::from_secs(600),
+            result_ttl: Duration::from_mins(10),
             answer_ttl: DAY,
             store_limit: 64 << 10,
-            via_wait: Duration::from_secs(60),
-            confirm_ttl: Duration::from_secs(600),
+            via_wait: Duration::from_mins(1),
+            confirm_ttl: Duration::from_mins(10),
             request_state_max_age: DAY,
             max_held: 1_000,
             lease: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(10),
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_mins(1),
             request_limit: 1 << 20,
             response_limit: 10 << 20,
         }
     }
 }
 
-/// The address a server is reached at when nothing is said.
+/// The address a server is reached at when nothing is said. An address without a zone is always an authority.
 fn reached_at(listen: SocketAddr) -> Url {
-    let written = format!("http://{listen}/");
-    #[expect(clippy::expect_used, reason = "a socket address is always a valid authority")]
-    Url::parse(&written).expect("a socket address is an authority")
+    let written = format!("http://{}/", SocketAddr::new(listen.ip(), listen.port()));
+    #[expect(clippy::expect_used, reason = "an address and a port always are an authority")]
+    Url::parse(&written).expect("an address and a port are an authority")
 }
 
 impl ServerSettings {
@@ -189,4 +189,21 @@ fn database_url(section: &Section<'_>) -> Option<String> {
         );
     }
     known.then(|| written.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_address_can_be_reached() {
+        for (listen, reached) in [
+            ("127.0.0.1:80", "http://127.0.0.1/"),
+            ("[::1]:8087", "http://[::1]:8087/"),
+            ("[fe80::1%3]:8087", "http://[fe80::1]:8087/"),
+            ("0.0.0.0:0", "http://0.0.0.0:0/"),
+        ] {
+            assert_eq!(listen.parse().map(reached_at).map(String::from).as_deref(), Ok(reached), "{listen}");
+        }
+    }
 }

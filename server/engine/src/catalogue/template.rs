@@ -1,6 +1,7 @@
 //! Templates over the input, the dry run's answer and the output.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 use minijinja::value::{Serde, ValueKind};
@@ -41,15 +42,15 @@ static IN_URL: LazyLock<Environment<'static>> = LazyLock::new(|| {
 });
 
 /// For people: what is missing is left empty.
-static LENIENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
-    environment.set_formatter(|out, _, value| match value.is_undefined() {
-        true => Ok(()),
-        false => Ok(out.write_str(&plain(value)?)?),
+static LENIENT: LazyLock<Environment<'static>> =
+    LazyLock::new(|| {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+        environment.set_formatter(|out, _, value| {
+            if value.is_undefined() { Ok(()) } else { Ok(out.write_str(&plain(value)?)?) }
+        });
+        environment
     });
-    environment
-});
 
 /// A value as text, refusing what is missing or null.
 fn needed(value: &minijinja::Value) -> Result<Cow<'_, str>, Error> {
@@ -75,20 +76,35 @@ fn plain(value: &minijinja::Value) -> Result<Cow<'_, str>, Error> {
 }
 
 /// What a template may speak of.
-#[derive(Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) input: &'s Value,
-    pub(super) dry_run: Option<&'s Value>,
-    pub(super) output: Option<&'s Value>,
+    dry_run: Option<&'s Value>,
+    output: Option<&'s Value>,
+    /// The same for the template engine, made once, and only when a template needs it.
+    context: OnceCell<minijinja::Value>,
 }
 
 impl<'s> Scope<'s> {
     /// Of the input alone.
     pub(super) fn input(input: &'s Value) -> Self {
-        Self { input, dry_run: None, output: None }
+        Self { input, dry_run: None, output: None, context: OnceCell::new() }
+    }
+
+    /// With what the dry run answered.
+    pub(super) fn with_dry_run(input: &'s Value, dry_run: Option<&'s Value>) -> Self {
+        Self { dry_run, ..Self::input(input) }
+    }
+
+    /// With what the caller gets.
+    pub(super) fn with_output(input: &'s Value, output: &'s Value) -> Self {
+        Self { output: Some(output), ..Self::input(input) }
     }
 
     fn context(&self) -> minijinja::Value {
+        self.context.get_or_init(|| self.make_context()).clone()
+    }
+
+    fn make_context(&self) -> minijinja::Value {
         let mut context =
             std::collections::BTreeMap::from([("input", minijinja::Value::from(Serde(self.input)))]);
         context.extend(self.dry_run.map(|answer| ("dry_run", minijinja::Value::from(Serde(answer)))));
@@ -126,14 +142,17 @@ pub(super) struct Vocabulary<'v> {
 #[derive(Debug)]
 pub(super) struct Template {
     source: String,
+    /// `None`: text and tags mixed.
     whole: Option<Whole>,
     /// The dotted paths below `input` it refers to.
     refers: Vec<Vec<String>>,
 }
 
-/// A template that is one expression.
+/// A template that is one thing.
 #[derive(Debug)]
 enum Whole {
+    /// A text without tags.
+    Literal,
     /// A dotted path: taken from the JSON as it is.
     Path(Vec<String>),
     /// Anything else.
@@ -178,6 +197,7 @@ impl Template {
     pub(super) fn value(&self, scope: &Scope<'_>) -> Result<Option<Value>, Vec<FieldError>> {
         match &self.whole {
             None => self.text(scope).map(|text| Some(Value::String(text))),
+            Some(Whole::Literal) => Ok(Some(Value::from(self.source.as_str()))),
             Some(Whole::Path(path)) => Ok(scope.at(path).cloned()),
             Some(Whole::Expression(expression)) => {
                 let value = expression.eval(scope.context()).map_err(|error| self.fault(scope, &error))?;
@@ -192,6 +212,7 @@ impl Template {
     /// The text for people: what is missing is left out. `None`: the whole stands for nothing.
     pub(super) fn words(&self, scope: &Scope<'_>) -> Option<String> {
         match &self.whole {
+            Some(Whole::Literal) => Some(self.source.clone()),
             Some(Whole::Path(path)) => scope.at(path).map(words),
             _ => LENIENT.render_str(&self.source, scope.context()).ok(),
         }
@@ -221,12 +242,15 @@ pub(super) fn words(value: &Value) -> String {
 }
 
 fn pointer(steps: &[String]) -> String {
-    steps.iter().map(|step| format!("/{}", escape(step))).collect()
+    steps.iter().fold(String::new(), |pointer, step| pointer + "/" + &escape(step))
 }
 
 impl Whole {
-    /// Reads `{{ … }}` that holds one expression and nothing around it.
+    /// Reads a text without tags, or `{{ … }}` that holds one expression and nothing around it.
     fn of(source: &str) -> Option<Self> {
+        if !["{{", "{%", "{#"].iter().any(|tag| source.contains(tag)) {
+            return Some(Self::Literal);
+        }
         let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
         let inner = inner.strip_prefix('-').unwrap_or(inner);
         let inner = inner.strip_suffix('-').unwrap_or(inner).trim();

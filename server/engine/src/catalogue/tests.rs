@@ -195,10 +195,13 @@ fn a_desk_without_a_file() {
 
 #[test]
 fn broken_syntax_is_told_line_by_line() {
-    insta::assert_snapshot!(mistakes("[server]\nlisten = \"x\nmax_held = = 3\n"), @r#"
+    let text = "[server]\nlisten = \"x\nmax_held = = 3\nleese = 3\n[[action]]\nnamme = 1_000\n";
+    insta::assert_snapshot!(mistakes(text), @r#"
     c.toml:2:12: not TOML: invalid basic string, expected `"`
     c.toml:3:12: not TOML: extra `=`, expected nothing
     c.toml:3:14: not TOML: unexpected key or value, expected newline, `#`
+    c.toml:4:1: “leese” is not a key of [server]; did you mean “lease”?
+    c.toml:6:1: “namme” is not a key of an action; did you mean “name”?
     "#);
 }
 
@@ -334,7 +337,7 @@ request = "GET /"
     c.toml:6:52: “max” is no approver; expected person:EMAIL, role:approver or group:NAME
     c.toml:7:12: “hold_ttl” is out of range; expected 1s to 30d
     c.toml:8:14: there is no credential “mial”
-    c.toml:9:89: “input” is no JSON Schema 2020-12: "strin" is not valid under any of the schemas listed in the 'anyOf' keyword
+    c.toml:9:89: “strin” is no type; expected object, array, string, number, integer, boolean or null; did you mean “string”?
     c.toml:10:11: “confirm_token” is the desk's own argument, an action cannot have one of that name
     c.toml:15:10: “wirte” is no effect; expected read, write, external or destructive; did you mean “write”?
     c.toml:16:10: “public” is a number; expected true or false
@@ -366,6 +369,33 @@ request = "GET /"
 }
 
 #[test]
+fn mistakes_of_schemas() {
+    let schemas = [
+        r#"{ type = "object", requird = ["a"], properties = { a = { type = "string", maxLenght = 3 }, items = { items = { formt = "email" } } } }"#,
+        r#"{ type = "object", properties = { a = { type = "string", format = "emial" } } }"#,
+        r#"{ type = "object", properties = { a = { type = "string", pattern = "(" } } }"#,
+        r#"{ type = "object", properties = { a = { minimum = "3" } } }"#,
+        r#"{ type = "object", properties = { a = { "$ref" = "https://evil.example/s.json" } } }"#,
+        r##"{ type = "object", properties = { a = { "$ref" = "#/$defs/none" } } }"##,
+        r#"{ type = "object", required = ["a", "bb"], properties = { a = {} } }"#,
+        r#"{ type = "object", properties = { a = { "x-label" = "A", widget = "big" } } }"#,
+    ];
+    let told: Vec<String> =
+        schemas.iter().map(|schema| mistakes(&action(&format!("input = {schema}")))).collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    c.toml:4:28: “requird” is no keyword of JSON Schema; did you mean “required”?
+    c.toml:4:83: “maxLenght” is no keyword of JSON Schema; did you mean “maxLength”?
+    c.toml:4:120: “formt” is no keyword of JSON Schema; did you mean “format”?
+    c.toml:4:75: “emial” is no format; expected date, date-time, time, duration, email, hostname, ipv4, ipv6, regex, uri or uuid; did you mean “email”?
+    c.toml:4:76: this is no regular expression
+    c.toml:4:59: “input” is no JSON Schema 2020-12: "3" is not of type "number"
+    c.toml:4:9: a reference of “input” leads nowhere; expected references within the schema, such as #/$defs/name
+    c.toml:4:9: a reference of “input” leads nowhere; expected references within the schema, such as #/$defs/name
+    c.toml:4:45: “required” names “bb”, which is no property
+    "#);
+}
+
+#[test]
 fn mistakes_of_rules() {
     let text = action(
         r#"
@@ -373,7 +403,7 @@ input = { type = "object", properties = { to = { type = "string" } } }
 register_when = "caller.kind = 'x'"
 authorize = "input.to == ''"
 authorize_input = "caller.knd == input.tu && isWeekend(now)"
-hold_when = "nwo > timestamp('2026-01-01T00:00:00Z')"
+hold_when = "nwo > timestamp('2026-01-01T00:00:00Z') && contains(input.to, 'x') && input.to.startWith('y')"
 "#,
     );
     insta::assert_snapshot!(mistakes(&text), @r#"
@@ -384,6 +414,8 @@ hold_when = "nwo > timestamp('2026-01-01T00:00:00Z')"
     c.toml:8:19: the input has no “tu”; did you mean “to”?
     c.toml:8:19: the rule calls “isWeekend”, which is no function here
     c.toml:9:13: the rule uses “nwo”, which is not known here; expected caller, now or input; did you mean “now”?
+    c.toml:9:13: the rule calls “contains”, which is no function here
+    c.toml:9:13: the rule calls “startWith”, which is no method here; did you mean “startsWith”?
     "#);
 }
 
@@ -450,7 +482,7 @@ fn mistakes_of_addresses() {
     http://a.example/
       c.toml:5:36: the request would go over plain http; expected https, or a credential with allow_http = true
     https://u@a.example/
-      c.toml:5:36: the address is not written in its canonical form; expected one such as "https://u@a.example/"
+      c.toml:5:36: an address may not name a user; expected a credential
     https://A.example/
       c.toml:5:36: the address is not written in its canonical form; expected one such as "https://a.example/"
     https://a.example:443/
@@ -600,6 +632,29 @@ fn values_that_would_leave_their_place_are_refused() {
     "#);
 }
 
+proptest::proptest! {
+    #[test]
+    fn no_value_leaves_its_place(x in "[^\u{0}]{0,12}", y in "[^\\p{Cc}]{0,12}") {
+        let catalogue = everywhere();
+        let input = json!({ "x": x, "y": y, "list": y });
+        let outgoing = match a(&catalogue).render(&input) {
+            Ok(outgoing) => outgoing,
+            Err(faults) => {
+                proptest::prop_assert!(["", ".", ".."].contains(&x.as_str()), "{faults:?}");
+                return Ok(());
+            }
+        };
+        proptest::prop_assert_eq!(outgoing.url.origin().ascii_serialization(), "https://a.example");
+        let segments: Vec<&str> = outgoing.url.path().split('/').collect();
+        proptest::prop_assert_eq!(segments.len(), 4);
+        let decoded = percent_encoding::percent_decode_str(segments[2]).decode_utf8_lossy();
+        proptest::prop_assert_eq!(decoded.as_ref(), x.as_str());
+        let pairs: Vec<(String, String)> = outgoing.url.query_pairs().into_owned().collect();
+        let wanted = [("q", y.as_str()), ("l", y.as_str()), ("k", "v")];
+        proptest::prop_assert_eq!(pairs, wanted.map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec());
+    }
+}
+
 #[test]
 fn a_dot_beside_an_expression_is_refused_too() {
     let catalogue = only(
@@ -701,7 +756,7 @@ fn faults_are_told_all_at_once_and_never_with_the_value() {
     let catalogue = only(
         r#"
 rules = [ { when = "input.text.startsWith('CANARY')", field = "text", message = "Not this text." }, { when = "input.small > 3", field = "big", message = "Too much together." } ]
-input = { type = "object", required = ["text", "missing"], properties = { text = { type = "string" }, mail = { type = "string", format = "email" }, day = { format = "date" }, word = { enum = ["a", "b"] }, small = { type = "integer", maximum = 3 }, big = { type = "number", exclusiveMinimum = 10 }, short = { type = "string", maxLength = 3 }, like = { type = "string", pattern = "^[a-z]+$" }, one = { const = "one" }, list = { type = "array", items = { type = "integer" }, maxItems = 1, uniqueItems = true }, in = { type = "object", additionalProperties = false, properties = { a = { type = ["string", "null"] } } }, either = { anyOf = [ { type = "integer" }, { type = "string", maxLength = 2 } ] }, not = { not = { type = "string" } }, named = { propertyNames = { maxLength = 2 } }, never = false } }
+input = { type = "object", required = ["text", "missing"], properties = { missing = {}, text = { type = "string" }, mail = { type = "string", format = "email" }, day = { format = "date" }, word = { enum = ["a", "b"] }, small = { type = "integer", maximum = 3 }, big = { type = "number", exclusiveMinimum = 10 }, short = { type = "string", maxLength = 3 }, like = { type = "string", pattern = "^[a-z]+$" }, one = { const = "one" }, list = { type = "array", items = { type = "integer" }, maxItems = 1, uniqueItems = true }, in = { type = "object", additionalProperties = false, properties = { a = { type = ["string", "null"] } } }, either = { anyOf = [ { type = "integer" }, { type = "string", maxLength = 2 } ] }, not = { not = { type = "string" } }, named = { propertyNames = { maxLength = 2 } }, never = false } }
 "#,
     );
     let bad = json!({
@@ -734,12 +789,23 @@ input = { type = "object", required = ["text", "missing"], properties = { text =
     /text: Not this text.
     "#);
     assert!(!told.contains("CANARY") && !told.contains("777"), "{told}");
-    assert_eq!(
-        a(&catalogue).validate(&json!({ "text": "x", "missing": 1 })).len(),
-        1,
-        "missing is no property"
-    );
+    assert_eq!(faults(&a(&catalogue).validate(&json!({ "text": "x", "missing": 1 }))), Vec::<String>::new());
     assert_eq!(faults(&a(&catalogue).validate(&json!([1]))), [": This has to be an object."]);
+}
+
+#[test]
+fn a_rule_that_cannot_be_evaluated_is_broken_where_its_field_is_given() {
+    let catalogue = only(
+        r#"
+input = { type = "object", properties = { kind = {}, limits = { type = "object" }, cc = {}, to = {} } }
+rules = [ { when = "input.limits[input.kind] > 3", field = "kind", message = "Too much." }, { when = "input.cc == input.to", field = "cc", message = "The same." } ]
+"#,
+    );
+    let told = |input: Value| faults(&a(&catalogue).validate(&input));
+    assert_eq!(told(json!({ "kind": "a", "limits": { "a": 1 } })), Vec::<String>::new());
+    assert_eq!(told(json!({ "kind": "b", "limits": { "a": 1 } })), ["/kind: Too much."]);
+    assert_eq!(told(json!({ "cc": "a", "to": "a" })), ["/cc: The same."]);
+    assert_eq!(told(json!({ "to": "a" })), Vec::<String>::new());
 }
 
 #[test]
@@ -806,4 +872,17 @@ fn without_a_preview_every_field_is_shown() {
     let fields: Vec<String> =
         preview.fields.iter().map(|field| format!("{}={}", field.label, field.value)).collect();
     assert_eq!((preview.title.as_str(), fields.join(",").as_str()), ("Do it", "The A=x,b=[1]"));
+}
+
+#[test]
+fn a_catalogue_can_be_shared_between_tasks() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Catalogue>();
+}
+
+#[test]
+fn every_part_of_an_answer_to_a_mistake_is_there_for_programs() {
+    let Err(mistakes) = Catalogue::parse("servr = 1", "c.toml") else { panic!("a mistake") };
+    let wanted = json!([{ "file": "c.toml", "line": 1, "column": 1, "message": "“servr” is not a key of the catalogue", "nearest": "server" }]);
+    assert_eq!(serde_json::to_value(&mistakes).ok(), Some(wanted));
 }

@@ -17,13 +17,18 @@ export async function open(page, name) {
 }
 
 /**
- * Presses a button of a held call. It does nothing for half a second after it appears; a person reads that long, and
- * this is the one place where a test has to let time pass.
+ * A button of a held call does nothing for half a second after it appears. A person reads that long; this is the one
+ * place where a test lets time pass.
  */
+export function guardPassed() {
+  return new Promise((listening) => setTimeout(listening, 700));
+}
+
+/** Presses a button of a held call once it listens. */
 export async function press(page, name) {
   const button = page.getByRole('button', { name });
   await button.scrollIntoViewIfNeeded();
-  await new Promise((listening) => setTimeout(listening, 700));
+  await guardPassed();
   await button.click();
 }
 
@@ -57,15 +62,16 @@ export async function receipts(page) {
 }
 
 /**
- * What pressing a button would post, so that a test can post it otherwise.
- * @returns {Promise<{action: string, method: string, fields: Record<string, string>}>}
+ * What pressing a button would post, so that a test can post it otherwise. Attributes are read by name: a field called
+ * "action" would stand in front of the form's own property.
+ * @returns {Promise<{action: string, fields: Record<string, string>}>}
  */
 export async function formOf(button) {
-  return button.evaluate((element) => ({
-    action: element.formAction || element.form.action,
-    method: element.form.method,
-    fields: Object.fromEntries(new FormData(element.form, element)),
-  }));
+  return button.evaluate((element) => {
+    const { form } = element;
+    const action = element.getAttribute('formaction') ?? form.getAttribute('action') ?? '';
+    return { action: new URL(action, document.baseURI).href, fields: Object.fromEntries(new FormData(form, element)) };
+  });
 }
 
 /** The cookies of a signed-in browser, as a request sends them. */

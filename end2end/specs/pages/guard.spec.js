@@ -1,7 +1,7 @@
 // Nobody confirms by a press that was meant for something else.
 import { test, expect } from '../../lib/fixtures.js';
 import { hold } from '../../lib/letters.js';
-import { confirm, cookies, expectStanding, formOf, press, signIn } from '../../lib/pages.js';
+import { confirm, cookies, expectStanding, formOf, guardPassed, press, signIn } from '../../lib/pages.js';
 import { request } from '../../lib/http.js';
 
 test('a press in the first half second confirms nothing', async ({ page, desk, upstream, ann, agent }) => {
@@ -34,7 +34,7 @@ test('a double click on Confirm sends once', async ({ page, upstream, ann, agent
   await page.goto(url);
   const button = page.getByRole('button', { name: /^Confirm/ });
   await button.scrollIntoViewIfNeeded();
-  await new Promise((listening) => setTimeout(listening, 700));
+  await guardPassed();
   await button.dblclick();
   await expectStanding(page, url, 'Sent');
   expect(upstream.writes).toBe(1);

@@ -67,6 +67,7 @@ export async function receipts(page) {
  * @returns {Promise<{action: string, fields: Record<string, string>}>}
  */
 export async function formOf(button) {
+  await expect(button).toBeEnabled(); // a disabled button would post without its own name
   return button.evaluate((element) => {
     const { form } = element;
     const action = element.getAttribute('formaction') ?? form.getAttribute('action') ?? '';

@@ -39,8 +39,8 @@ test('an unknown email and a wrong password are told the same', async ({ page, a
   expect(said[1]).toBe(said[0]);
 });
 
-for (const next of ['//evil.example/', '/\\evil.example/', 'https://evil.example/', '/%09/evil.example/', 'javascript:alert(1)']) {
-  test(`next=${next} leads nowhere else`, async ({ page, desk, ann }) => {
+for (const next of ['//evil.example/', '/\\evil.example/', 'https://evil.example/', '/\t/evil.example/', 'javascript:alert(1)']) {
+  test(`next=${JSON.stringify(next)} leads nowhere else`, async ({ page, desk, ann }) => {
     await signIn(page, ann, `/sign-in?next=${encodeURIComponent(next)}`);
     expect(new URL(page.url()).origin).toBe(desk.url);
     await expect(page.getByRole('button', { name: 'Sign out' })).toBeVisible();

@@ -16,6 +16,7 @@ pub mod engine;
 pub mod filter;
 pub mod idempotency;
 mod inbox;
+mod inflight;
 pub mod input_hash;
 pub mod item;
 pub mod jobs;

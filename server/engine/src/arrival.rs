@@ -22,4 +22,6 @@ pub struct Arrival {
     pub session: Option<String>,
     /// The header `Countersign-Tenant`.
     pub tenant: Option<String>,
+    /// The caller's own reason: its words, checked by nobody.
+    pub reason: Option<String>,
 }

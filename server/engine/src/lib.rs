@@ -4,12 +4,14 @@ pub mod actor;
 pub mod agent;
 pub mod ambient;
 pub mod arrival;
+pub mod catalogue;
 pub mod credential;
 pub mod engine;
 pub mod filter;
 pub mod item;
 pub mod outgoing;
 pub mod secret;
+pub mod wanted;
 
 pub use actor::{Actor, Decider, PersonActor};
 pub use arrival::Arrival;

@@ -1,0 +1,79 @@
+//! The HTTP API: what agents and tools speak. Parses, calls the engine, renders.
+
+mod actions;
+mod approvals;
+mod bearer;
+mod body;
+mod call_headers;
+mod calls;
+mod decisions;
+mod document;
+mod documented;
+mod events;
+mod list_answer;
+mod path_id;
+mod prefer;
+mod probes;
+mod query;
+mod receipts;
+mod strict_json;
+
+use axum::Router;
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::Response;
+use axum::routing::get;
+use engine::Engine;
+use http::HeaderValue;
+use http::header::CACHE_CONTROL;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::problem;
+
+/// Every route of the API, and the document that describes it. Paths outside are left to whoever mounts this.
+pub(crate) fn router(engine: &Engine) -> Router {
+    let (v1, v1_document) = v1().split_for_parts();
+    let v1 = v1
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(from_fn_with_state(engine.clone(), bearer::authenticate));
+    let (open, open_document) = open().split_for_parts();
+    let document = document::written(described(v1_document, open_document)).into();
+    open.route("/openapi.json", get(async move || document::answer(&document)))
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .nest("/v1", v1)
+        .layer(map_response(unstored))
+        .with_state(engine.clone())
+}
+
+/// What a token is needed for.
+fn v1() -> OpenApiRouter<Engine> {
+    OpenApiRouter::new()
+        .routes(routes!(actions::list))
+        .routes(routes!(actions::call))
+        .routes(routes!(calls::show, calls::withdraw))
+        .routes(routes!(approvals::list))
+        .routes(routes!(decisions::decide, decisions::undo))
+        .routes(routes!(receipts::list))
+        .routes(routes!(receipts::show))
+        .routes(routes!(events::list))
+}
+
+/// What anybody may ask.
+fn open() -> OpenApiRouter<Engine> {
+    OpenApiRouter::new().routes(routes!(probes::health)).routes(routes!(probes::ready))
+}
+
+/// The one document of both.
+fn described(v1: OpenApi, open: OpenApi) -> OpenApi {
+    let mut document = document::head();
+    document.merge(open);
+    document.nest("/v1", v1)
+}
+
+/// No answer of the API may be kept by anything on its way.
+async fn unstored(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

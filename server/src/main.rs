@@ -1,8 +1,18 @@
-//! The countersign binary.
+//! The countersign binary: routers, sign-in and the command line.
 
 mod api;
+mod cli;
+mod config;
+mod demo;
+mod failure;
+mod log;
 mod problem;
 mod request_id;
+mod sealing_key;
+mod serve;
 mod session_store;
 
-fn main() {}
+#[tokio::main]
+async fn main() -> std::process::ExitCode {
+    cli::run().await
+}

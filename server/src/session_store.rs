@@ -106,7 +106,8 @@ mod tests {
     #[test]
     fn a_session_comes_back_whole_and_its_id_is_not_stored() {
         let id = Id(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
-        let expiry_date = OffsetDateTime::from_unix_timestamp_nanos(1_900_000_000_123_456_000).expect("a time");
+        let expiry_date =
+            OffsetDateTime::from_unix_timestamp_nanos(1_900_000_000_123_456_000).expect("a time");
         let data = HashMap::from([("person".to_owned(), Value::from("per_1"))]);
         let record = Record { id, data, expiry_date };
         let (bytes, expires) = pack(&record).expect("packed");

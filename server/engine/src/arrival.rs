@@ -22,6 +22,6 @@ pub struct Arrival {
     pub session: Option<String>,
     /// The header `Countersign-Tenant`.
     pub tenant: Option<String>,
-    /// The caller's own reason: its words, checked by nobody.
+    /// The agent's own reason (`Countersign-Reason`), shown to the person as the agent's words.
     pub reason: Option<String>,
 }

@@ -8,8 +8,8 @@ pub struct Catalogue {
 
 /// `[server]`.
 pub struct ServerSettings {
-    pub listen: String,
-    pub public_url: String,
+    pub listen: std::net::SocketAddr,
+    pub public_url: url::Url,
     pub database_url: String,
 }
 
@@ -18,11 +18,17 @@ pub struct ServerSettings {
 pub struct Mistakes(pub Vec<Mistake>);
 
 /// One mistake.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize)]
 pub struct Mistake {
     pub file: String,
-    pub line: Option<usize>,
+    pub line: usize,
     pub message: String,
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
 }
 
 impl Catalogue {

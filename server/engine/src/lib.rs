@@ -10,7 +10,11 @@ pub mod engine;
 pub mod filter;
 pub mod item;
 pub mod outgoing;
+pub mod password;
+pub mod seal;
 pub mod secret;
+pub mod store;
+pub mod token;
 pub mod wanted;
 
 pub use actor::{Actor, Decider, PersonActor};

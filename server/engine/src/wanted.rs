@@ -7,28 +7,24 @@ use std::path::PathBuf;
 use model::{Ability, AgentId, KeyId, Person, Refusal, Role, Time};
 
 use crate::agent::AgentLine;
+use crate::ambient::Ambient;
 use crate::engine::Engine;
+use crate::seal::Sealer;
 use crate::secret::Secret;
+use crate::token::PlainToken;
 
 /// What `Engine::open` takes beside the catalogue.
 pub struct OpenOptions {
     /// Relative database paths start here: the catalogue's folder.
     pub base_dir: PathBuf,
-    /// Wins over the catalogue's own.
-    pub database_url: Option<String>,
-    /// The sealing keys: the first seals, all open.
-    pub keys: Vec<[u8; 32]>,
+    /// `sqlite:PATH` or `postgres://…`.
+    pub database_url: String,
+    /// Seals and opens.
+    pub sealer: Sealer,
+    /// Time and randomness.
+    pub ambient: Ambient,
     /// Where `secret = { env = "NAME" }` is looked up.
     pub environment: HashMap<String, String>,
-}
-
-/// A token's text, shown once.
-pub struct PlainToken(String);
-
-impl PlainToken {
-    pub fn reveal(self) -> String {
-        self.0
-    }
 }
 
 /// An agent to be made.

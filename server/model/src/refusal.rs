@@ -1,11 +1,13 @@
 //! Every way a call can end without being done. Closed: each variant has exactly one problem document.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{CallId, FieldError, Preview, Problem, ProblemCode};
 
 /// Every way a call, or a request about a call, is answered with a problem.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Refusal {
     /// No token, or none that is known and in force.
     Unauthenticated,
@@ -28,8 +30,8 @@ pub enum Refusal {
     },
     /// Fields are at fault; all of them are listed.
     Invalid(Vec<FieldError>),
-    /// Not JSON, or not an object. The text says which.
-    Malformed(&'static str),
+    /// Not JSON, or not an object. The text says which. Never stored: such a request never becomes a call.
+    Malformed(#[serde(skip)] &'static str),
     /// The body is larger than this many bytes.
     TooLarge(usize),
     /// The body is of a type that is not taken.
@@ -179,10 +181,20 @@ fn whereabouts(call: CallId) -> serde_json::Value {
 /// What is wrong with a confirm token, and what to do.
 const fn token_detail(fault: TokenFault) -> &'static str {
     match fault {
-        TokenFault::Invalid => "This confirm token cannot be used here. Nothing was done. Call without it to be asked anew.",
-        TokenFault::OtherArguments => "This confirm token was made for other arguments. Nothing was done. Repeat the arguments that were shown, or call without it.",
-        TokenFault::Used => "This confirm token was used before. Nothing more was done. Call without it to be asked anew.",
-        TokenFault::Rejected => "This confirm token was rejected. Nothing was done. Call without it to be asked anew.",
-        TokenFault::Expired => "This confirm token has lapsed. Nothing was done. Call without it to be asked anew.",
+        TokenFault::Invalid => {
+            "This confirm token cannot be used here. Nothing was done. Call without it to be asked anew."
+        }
+        TokenFault::OtherArguments => {
+            "This confirm token was made for other arguments. Nothing was done. Repeat the arguments that were shown, or call without it."
+        }
+        TokenFault::Used => {
+            "This confirm token was used before. Nothing more was done. Call without it to be asked anew."
+        }
+        TokenFault::Rejected => {
+            "This confirm token was rejected. Nothing was done. Call without it to be asked anew."
+        }
+        TokenFault::Expired => {
+            "This confirm token has lapsed. Nothing was done. Call without it to be asked anew."
+        }
     }
 }

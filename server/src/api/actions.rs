@@ -121,7 +121,8 @@ pub(crate) async fn call(
 ) -> Result<Response, Rejected> {
     let CallHeaders { keys: key_header, session, tenant, reason } = CallHeaders::read(&headers)?;
     let wait = Wait::asked(&headers, LONGEST_WAIT);
-    let arrival = Arrival { actor, surface: Surface::Api, action, input, key_header, session, tenant, reason };
+    let arrival =
+        Arrival { actor, surface: Surface::Api, action, input, key_header, session, tenant, reason };
     let answer = engine.call(arrival, wait.map(Wait::duration)).await?;
     let mut response = render(&answer);
     if let Some(wait) = wait {

@@ -128,7 +128,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_garbled() {
-        for value in ["", "Bearer", "Bearer ", "csk_abc", "Basic csk_abc", "Bearer a b", "Bearer \"a\"", "Bearer a,b"] {
+        for value in
+            ["", "Bearer", "Bearer ", "csk_abc", "Basic csk_abc", "Bearer a b", "Bearer \"a\"", "Bearer a,b"]
+        {
             assert_eq!(token(&headers(&[value])), Presented::Garbled, "{value}");
         }
         assert_eq!(token(&headers(&["Bearer a", "Bearer a"])), Presented::Garbled);

@@ -81,7 +81,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     let Ok(text) = value.to_str() else { return false };
     let mut parts = text.split(';').map(str::trim);
     let essence = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let json = essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
+    let json =
+        essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
     json && parts.all(|parameter| is_harmless(&parameter.to_ascii_lowercase()))
 }
 

@@ -61,10 +61,15 @@ fn single<'a>(headers: &'a HeaderMap, name: &str, shown: &str) -> Result<Option<
 fn visible(headers: &HeaderMap, name: &str, shown: &str, least: usize) -> Result<Option<String>, Refusal> {
     let Some(bytes) = single(headers, name, shown)? else { return Ok(None) };
     match std::str::from_utf8(bytes) {
-        Ok(text) if (least..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) => {
+        Ok(text)
+            if (least..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) =>
+        {
             Ok(Some(text.to_owned()))
         }
-        _ => Err(Refusal::invalid("", format!("The header {shown} takes {least} to 128 visible ASCII characters."))),
+        _ => Err(Refusal::invalid(
+            "",
+            format!("The header {shown} takes {least} to 128 visible ASCII characters."),
+        )),
     }
 }
 
@@ -128,7 +133,10 @@ mod tests {
 
     #[test]
     fn a_client_has_at_least_16_characters() {
-        assert!(client(&headers(&[("countersign-client", b"sixteen-letters!")])).is_ok_and(|client| client.is_some()));
+        assert!(
+            client(&headers(&[("countersign-client", b"sixteen-letters!")]))
+                .is_ok_and(|client| client.is_some())
+        );
         assert!(client(&headers(&[("countersign-client", b"short")])).is_err());
         assert_eq!(client(&HeaderMap::new()), Ok(None));
     }

@@ -131,7 +131,10 @@ mod tests {
             preview_version: Some("v1".to_owned()),
             reason: Some("fine".to_owned()),
         };
-        assert_eq!(read(json!({"decision": "confirm", "preview_version": "v1", "reason": "fine"})), Ok(confirm));
+        assert_eq!(
+            read(json!({"decision": "confirm", "preview_version": "v1", "reason": "fine"})),
+            Ok(confirm)
+        );
         let decline = Decision { decision: Verdict::Decline, preview_version: None, reason: None };
         assert_eq!(read(json!({"decision": "decline", "reason": null})), Ok(decline));
     }

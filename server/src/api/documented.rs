@@ -65,7 +65,8 @@ fn responses(codes: &[ProblemCode]) -> BTreeMap<String, RefOr<Response>> {
 /// A problem document with one of these codes.
 fn response(codes: &[ProblemCode]) -> Response {
     let words: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let code = ObjectBuilder::new().property("code", ObjectBuilder::new().enum_values(Some(codes.iter().map(|c| json!(c)))));
+    let code = ObjectBuilder::new()
+        .property("code", ObjectBuilder::new().enum_values(Some(codes.iter().map(|c| json!(c)))));
     let schema = AllOfBuilder::new().item(Ref::from_schema_name(Problem::name())).item(code);
     let content = ContentBuilder::new().schema(Some(schema)).build();
     ResponseBuilder::new().description(words.join(", ")).content(PROBLEM_JSON, content).build()
@@ -86,23 +87,23 @@ macro_rules! problems {
 }
 
 problems! { /// Of a list.
-    ListProblems: Unauthenticated, Denied, Invalid, RateLimited, Unavailable }
+ListProblems: Unauthenticated, Denied, Invalid, RateLimited, Unavailable }
 problems! { /// Of one receipt.
-    ReceiptProblems: Unauthenticated, Denied, NotFound, RateLimited, Unavailable }
+ReceiptProblems: Unauthenticated, Denied, NotFound, RateLimited, Unavailable }
 problems! { /// Of a call.
-    CallProblems: Malformed, Unauthenticated, Denied, Declined, EgressBlocked, NotFound, Refused,
-    IdempotencyKeyReused, IdempotencyInFlight, IdempotencyKeyForgotten, OutcomeUnknown, ConfirmTokenInvalid, Expired,
-    Withdrawn, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable, UpstreamFailed, Paused,
-    Unavailable }
+CallProblems: Malformed, Unauthenticated, Denied, Declined, EgressBlocked, NotFound, Refused,
+IdempotencyKeyReused, IdempotencyInFlight, IdempotencyKeyForgotten, OutcomeUnknown, ConfirmTokenInvalid, Expired,
+Withdrawn, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable, UpstreamFailed, Paused,
+Unavailable }
 problems! { /// Of asking how a call stands.
-    CallStatusProblems: Unauthenticated, NotFound, RateLimited, Unavailable }
+CallStatusProblems: Unauthenticated, NotFound, RateLimited, Unavailable }
 problems! { /// Of taking a call back.
-    WithdrawProblems: Unauthenticated, NotFound, NotHeld, RateLimited, Unavailable }
+WithdrawProblems: Unauthenticated, NotFound, NotHeld, RateLimited, Unavailable }
 problems! { /// Of deciding.
-    DecisionProblems: Malformed, Unauthenticated, Denied, EgressBlocked, NotFound, PreviewChanged, AlreadyDecided,
-    NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable,
-    UpstreamFailed, Paused, Unavailable }
+DecisionProblems: Malformed, Unauthenticated, Denied, EgressBlocked, NotFound, PreviewChanged, AlreadyDecided,
+NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable,
+UpstreamFailed, Paused, Unavailable }
 problems! { /// Of taking a Confirm back.
-    UndoProblems: Unauthenticated, Denied, NotFound, AlreadyDecided, NotHeld, RateLimited, Unavailable }
+UndoProblems: Unauthenticated, Denied, NotFound, AlreadyDecided, NotHeld, RateLimited, Unavailable }
 problems! { /// Of the readiness probe.
-    NotReady: Unavailable }
+NotReady: Unavailable }

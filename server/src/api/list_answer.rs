@@ -21,7 +21,8 @@ pub(crate) fn list_answer<T: Serialize>(asked: &Uri, listing: Listing<T>) -> Res
 /// The same list from the cursor on: every other parameter stays as it was asked.
 fn next_link(asked: &Uri, cursor: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    let kept = form_urlencoded::parse(asked.query().unwrap_or_default().as_bytes()).filter(|(name, _)| name != "cursor");
+    let kept = form_urlencoded::parse(asked.query().unwrap_or_default().as_bytes())
+        .filter(|(name, _)| name != "cursor");
     query.extend_pairs(kept).append_pair("cursor", cursor);
     format!("<{}?{}>; rel=\"next\"", asked.path(), query.finish())
 }

@@ -71,7 +71,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_no_wait() {
-        for value in ["", "wait", "wait=", "wait=-1", "wait=+1", "wait=1.5", "wait=ten", "waiting=10", "wait=0"] {
+        for value in
+            ["", "wait", "wait=", "wait=-1", "wait=+1", "wait=1.5", "wait=ten", "waiting=10", "wait=0"]
+        {
             assert_eq!(asked(&[value]), None, "{value}");
         }
         assert_eq!(asked(&[]), None);

@@ -25,7 +25,8 @@ impl Query {
 
     /// Takes a parameter out: once at most, not empty, not endless, without NUL.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<String> {
-        let (taken, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.pairs).into_iter().partition(|(n, _)| n == name);
+        let (taken, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.pairs).into_iter().partition(|(n, _)| n == name);
         self.pairs = rest;
         let mut values = taken.into_iter().map(|(_, value)| value);
         let value = values.next()?;
@@ -108,7 +109,15 @@ mod tests {
 
     #[test]
     fn a_bad_limit_is_a_fault() {
-        for raw in ["limit=0", "limit=501", "limit=-1", "limit=ten", "limit=", "limit=1&limit=1", "limit=99999999999"] {
+        for raw in [
+            "limit=0",
+            "limit=501",
+            "limit=-1",
+            "limit=ten",
+            "limit=",
+            "limit=1&limit=1",
+            "limit=99999999999",
+        ] {
             let mut query = Query::of(Some(raw));
             query.page();
             assert_eq!(faults(query), ["/limit"], "{raw}");

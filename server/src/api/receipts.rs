@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn a_filter_is_read() {
-        let raw = "agent=careful&action=send_mail&host=a.example%3A8443&outcome=in_doubt&from=2026-11-30T09:30:00Z";
+        let raw =
+            "agent=careful&action=send_mail&host=a.example%3A8443&outcome=in_doubt&from=2026-11-30T09:30:00Z";
         let mut query = Query::of(Some(raw));
         let filter = read_filter(&mut query);
         assert_eq!(query.finish(), Ok(()));

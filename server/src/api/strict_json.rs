@@ -15,7 +15,9 @@ use serde_json::{Map, Number, Value};
 /// `Malformed`, with what is wrong in words.
 pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     if bytes.trim_ascii().is_empty() {
-        return Err(Refusal::Malformed("The body is empty: send a JSON object, {} when there is nothing to say."));
+        return Err(Refusal::Malformed(
+            "The body is empty: send a JSON object, {} when there is nothing to say.",
+        ));
     }
     match serde_json::from_slice(bytes) {
         Ok(Strict(Value::Object(object))) => Ok(object),
@@ -27,7 +29,9 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
 /// The reader's error in fixed words: its own text may repeat the body.
 fn fault(error: &serde_json::Error) -> &'static str {
     match error.classify() {
-        Category::Data if error.to_string().starts_with(TWICE) => "An object in the body has the same key twice.",
+        Category::Data if error.to_string().starts_with(TWICE) => {
+            "An object in the body has the same key twice."
+        }
         Category::Data => "A number in the body is larger than can be kept exactly: send it as a string.",
         Category::Eof => "The body ends before the JSON does.",
         Category::Syntax | Category::Io => "The body is not JSON (UTF-8, at most 128 levels deep).",
@@ -124,7 +128,8 @@ mod tests {
 
     #[test]
     fn an_object_is_read_as_it_stands() {
-        let body = br#" {"b": [1, -2, 2.5, 18446744073709551615], "a": {"t": true, "n": null, "s": "\u00e9\n"}} "#;
+        let body =
+            br#" {"b": [1, -2, 2.5, 18446744073709551615], "a": {"t": true, "n": null, "s": "\u00e9\n"}} "#;
         let read = object(body).expect("an object");
         let keys: Vec<_> = read.keys().map(String::as_str).collect();
         assert_eq!(keys, ["b", "a"]);

@@ -21,7 +21,6 @@ mod strict_json;
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
-use axum::routing::get;
 use engine::Engine;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
@@ -33,15 +32,13 @@ use crate::problem;
 
 /// Every route of the API, and the document that describes it. Paths outside are left to whoever mounts this.
 pub(crate) fn router(engine: &Engine) -> Router {
-    let (v1, v1_document) = v1().split_for_parts();
+    let (v1, _) = v1().split_for_parts();
     let v1 = v1
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
         .layer(from_fn_with_state(engine.clone(), bearer::authenticate));
-    let (open, open_document) = open().split_for_parts();
-    let document = document::written(described(v1_document, open_document)).into();
-    open.route("/openapi.json", get(async move || document::answer(&document)))
-        .method_not_allowed_fallback(problem::method_not_allowed)
+    let (open, _) = open().split_for_parts();
+    open.method_not_allowed_fallback(problem::method_not_allowed)
         .nest("/v1", v1)
         .layer(map_response(unstored))
         .with_state(engine.clone())
@@ -62,18 +59,101 @@ fn v1() -> OpenApiRouter<Engine> {
 
 /// What anybody may ask.
 fn open() -> OpenApiRouter<Engine> {
-    OpenApiRouter::new().routes(routes!(probes::health)).routes(routes!(probes::ready))
+    OpenApiRouter::new()
+        .routes(routes!(probes::health))
+        .routes(routes!(probes::ready))
+        .routes(routes!(document::show))
 }
 
-/// The one document of both.
-fn described(v1: OpenApi, open: OpenApi) -> OpenApi {
+/// The document of both.
+fn described() -> OpenApi {
     let mut document = document::head();
-    document.merge(open);
-    document.nest("/v1", v1)
+    document.merge(open().into_openapi());
+    document.nest("/v1", v1().into_openapi())
 }
 
 /// No answer of the API may be kept by anything on its way.
 async fn unstored(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn document() -> Value {
+        serde_json::from_slice(&document::written(described())).expect("JSON")
+    }
+
+    /// Every `$ref` in a value.
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(object) => {
+                found.extend(object.get("$ref").and_then(Value::as_str));
+                object.values().for_each(|value| references(value, found));
+            }
+            Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_document_names_every_endpoint() {
+        let document = document();
+        if let Ok(p) = std::env::var("DUMP") {
+            std::fs::write(p, document.to_string()).unwrap();
+        }
+        let mut endpoints = Vec::new();
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            endpoints
+                .extend(item.as_object().expect("methods").keys().map(|method| format!("{method} {path}")));
+        }
+        endpoints.sort();
+        let expected = [
+            "delete /v1/calls/{id}",
+            "delete /v1/calls/{id}/decision",
+            "get /healthz",
+            "get /openapi.json",
+            "get /readyz",
+            "get /v1/actions",
+            "get /v1/approvals",
+            "get /v1/calls/{id}",
+            "get /v1/events",
+            "get /v1/receipts",
+            "get /v1/receipts/{id}",
+            "post /v1/actions/{name}",
+            "post /v1/calls/{id}/decision",
+        ];
+        assert_eq!(endpoints, expected);
+        assert_eq!(document["openapi"], "3.1.0");
+        assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = document();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 50, "{found:?}");
+        for reference in found {
+            let pointer = reference.strip_prefix('#').expect("a local reference");
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+    }
+
+    #[test]
+    fn every_problem_is_a_problem_document() {
+        let document = document();
+        let paths = document["paths"].as_object().expect("paths");
+        let operations = paths.values().flat_map(|item| item.as_object().expect("methods").values());
+        let answers = operations.flat_map(|operation| operation["responses"].as_object().expect("responses"));
+        for (status, answer) in answers.filter(|(status, _)| !status.starts_with('2')) {
+            assert!(
+                answer["content"]["application/problem+json"]["schema"].is_object(),
+                "{status}: {answer}"
+            );
+        }
+    }
 }

@@ -63,9 +63,9 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     let cast = Cast::assemble(&engine, &ambient).await?;
     let story = Story { places, cast: &cast, quiet_agent: wishes.quiet_agent };
     if wishes.json {
-        story.tell_programs()?
+        story.tell_programs()?;
     } else {
-        story.tell_people()?
+        story.tell_people()?;
     }
     let agent =
         (!wishes.quiet_agent).then(|| tokio::spawn(agent::run(places.desk, cast.keys(), !wishes.json)));

@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn none_is_made_where_others_share_the_database() {
         let folder = tempfile::tempdir().expect("a folder");
-        let failure = read(None, folder.path(), false).err().expect("refused").to_string();
+        let failure = read(None, folder.path(), false).expect_err("refused").to_string();
         assert!(failure.contains("/dev/urandom") && failure.contains(VARIABLE), "{failure}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
     }

@@ -48,7 +48,12 @@ impl SessionStore for Sessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
         let (bytes, expires) = pack(record)?;
         for _ in 0..CREATE_TRIES {
-            if self.0.session_create(hash(record.id), &bytes, expires).await.map_err(backend)? {
+            if self
+                .0
+                .session_create(hash(record.id), &bytes, expires)
+                .await
+                .map_err(|refusal| backend(&refusal))?
+            {
                 return Ok(());
             }
             record.id = Id::default();
@@ -58,16 +63,16 @@ impl SessionStore for Sessions {
 
     async fn save(&self, record: &Record) -> Result<()> {
         let (bytes, expires) = pack(record)?;
-        self.0.session_save(hash(record.id), &bytes, expires).await.map_err(backend)
+        self.0.session_save(hash(record.id), &bytes, expires).await.map_err(|refusal| backend(&refusal))
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
-        let stored = self.0.session_load(hash(*id)).await.map_err(backend)?;
+        let stored = self.0.session_load(hash(*id)).await.map_err(|refusal| backend(&refusal))?;
         stored.map(|bytes| unpack(*id, &bytes)).transpose()
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
-        self.0.session_delete(hash(*id)).await.map_err(backend)
+        self.0.session_delete(hash(*id)).await.map_err(|refusal| backend(&refusal))
     }
 }
 
@@ -95,7 +100,7 @@ fn unpack(id: Id, bytes: &[u8]) -> Result<Record> {
 }
 
 /// A refusal of the engine in words for the log.
-fn backend(refusal: Refusal) -> Error {
+fn backend(refusal: &Refusal) -> Error {
     Error::Backend(refusal.problem().detail)
 }
 

@@ -1,6 +1,6 @@
 //! `/openapi.json`: the API described by itself (`OpenAPI` 3.1), generated from the handlers.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -42,7 +42,15 @@ pub(crate) fn written(mut document: OpenApi) -> Bytes {
     document.to_json().unwrap_or_default().into()
 }
 
-/// The document.
-pub(crate) fn answer(document: &Arc<Bytes>) -> Response {
-    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], Bytes::clone(document)).into_response()
+/// Written once: the code does not change while it runs.
+static WRITTEN: LazyLock<Bytes> = LazyLock::new(|| written(super::described()));
+
+/// This document.
+#[utoipa::path(
+    get, path = "/openapi.json", operation_id = "getOpenApi", tag = "operation",
+    responses((status = 200, description = "The document (`OpenAPI` 3.1).", body = Object)),
+    security(()),
+)]
+pub(crate) async fn show() -> Response {
+    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], Bytes::clone(&WRITTEN)).into_response()
 }

@@ -133,7 +133,7 @@ impl Upstream {
     }
 
     /// One write: counted when it arrives; the same key is answered with the first answer and does nothing more.
-    fn write(&self, headers: &HeaderMap, act: impl FnOnce(&mut World, String) -> Reply) -> Response {
+    fn write(&self, headers: &HeaderMap, act: impl FnOnce(&mut World, &str) -> Reply) -> Response {
         let mut world = self.world();
         world.writes_received += 1;
         let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok()).map(str::to_owned);
@@ -141,7 +141,7 @@ impl Upstream {
             return ([("idempotent-replayed", "true")], reply).into_response();
         }
         let now = self.ambient.now().to_string();
-        let reply = act(&mut world, now);
+        let reply = act(&mut world, &now);
         if reply.status.is_success() {
             world.writes_done += 1;
         }

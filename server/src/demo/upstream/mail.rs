@@ -6,7 +6,7 @@ use super::Reply;
 use super::world::{Message, World};
 
 /// Takes a mail in.
-pub(super) fn send(world: &mut World, body: &Value, now: String) -> Reply {
+pub(super) fn send(world: &mut World, body: &Value, now: &str) -> Reply {
     let text = |field: &str| body[field].as_str().map(str::to_owned);
     let (Some(to), Some(subject), Some(body)) = (text("to"), text("subject"), text("body")) else {
         return Reply::fault(422, "a mail has to, subject and body");
@@ -15,7 +15,7 @@ pub(super) fn send(world: &mut World, body: &Value, now: String) -> Reply {
         return Reply::fault(404, "nobody by that address");
     }
     let id = format!("M-{}", world.messages.len() + 1);
-    world.messages.push(Message { id: id.clone(), at: now.clone(), to, subject, body });
+    world.messages.push(Message { id: id.clone(), at: now.to_owned(), to, subject, body });
     Reply::new(201, json!({ "id": id, "queued_at": now }))
 }
 

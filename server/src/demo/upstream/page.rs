@@ -34,10 +34,10 @@ fn render(world: &World) -> String {
 }
 
 fn table<'a>(title: &str, head: [&str; 3], rows: impl Iterator<Item = [&'a str; 3]>) -> String {
-    let head: String = head.iter().map(|cell| format!("<th scope=\"col\">{cell}</th>")).collect();
+    let head = head.map(|cell| ["<th scope=\"col\">", cell, "</th>"].concat()).concat();
     let row = |row: [&str; 3]| {
-        let cells: String = row.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
-        format!("<tr>{cells}</tr>")
+        let cells = row.map(|cell| ["<td>", &escaped(cell), "</td>"].concat()).concat();
+        ["<tr>", &cells, "</tr>"].concat()
     };
     let rows: String = rows.map(row).collect();
     let rows = if rows.is_empty() { "<tr><td colspan=\"3\">None yet.</td></tr>".to_owned() } else { rows };

@@ -26,7 +26,7 @@ pub(super) fn order(world: &World, id: &str, refund: Option<&str>) -> Reply {
 }
 
 /// Pays back.
-pub(super) fn refund(world: &mut World, body: &Value, now: String) -> Reply {
+pub(super) fn refund(world: &mut World, body: &Value, now: &str) -> Reply {
     let (Some(id), Some(amount)) = (body["order"].as_str(), body["amount"].as_str().and_then(cents)) else {
         return Reply::fault(422, "a refund has order and amount");
     };
@@ -37,7 +37,7 @@ pub(super) fn refund(world: &mut World, body: &Value, now: String) -> Reply {
     order.refunded += amount;
     let refund = Refund {
         id: format!("R-{}", world.refunds.len() + 1),
-        at: now,
+        at: now.to_owned(),
         order: id.to_owned(),
         amount: euros(amount),
     };

@@ -116,6 +116,7 @@ CREATE INDEX calls_sending ON calls (lease_until) WHERE state = 'sending';
 CREATE INDEX calls_erase ON calls (erase_at) WHERE erase_at IS NOT NULL;
 CREATE INDEX calls_by_person ON calls (person_id, id);
 CREATE INDEX calls_by_key ON calls (key_id) WHERE state = 'held';
+CREATE INDEX calls_alike ON calls (input_hash, action);
 
 -- Who may decide a call, by the subjects of the view above.
 CREATE TABLE call_approvers (

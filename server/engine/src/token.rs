@@ -1,4 +1,4 @@
-//! Bearer tokens: `csk_…` for agents, `csu_…` for people. Shown once; only a hash is stored.
+//! Tokens: `csk_…` for agents, `csu_…` for people, `cft_…` to confirm a prompt. Shown once; only a hash is stored.
 
 use std::fmt;
 
@@ -13,6 +13,8 @@ pub enum TokenKind {
     Agent,
     /// A person's token.
     Person,
+    /// A caller's own confirmation.
+    Confirm,
 }
 
 /// A token as it is shown once, and as a caller sends it.
@@ -32,6 +34,7 @@ impl TokenKind {
         match self {
             Self::Agent => "csk_",
             Self::Person => "csu_",
+            Self::Confirm => "cft_",
         }
     }
 }
@@ -56,8 +59,9 @@ impl PlainToken {
 
     /// Reads a token; a mistyped or truncated one is refused without a query.
     pub fn parse(text: &str) -> Option<(TokenKind, Self)> {
-        let kind =
-            [TokenKind::Agent, TokenKind::Person].into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let kind = [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm]
+            .into_iter()
+            .find(|kind| text.starts_with(kind.prefix()))?;
         if text.len() != PREFIX + RANDOM + CHECK || !text[PREFIX..].bytes().all(|b| b.is_ascii_alphanumeric())
         {
             return None;
@@ -100,7 +104,7 @@ mod tests {
 
     #[test]
     fn reads_back_and_tells_whose_it_is() {
-        for kind in [TokenKind::Agent, TokenKind::Person] {
+        for kind in [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm] {
             let token = PlainToken::generate(kind, &Ambient::system());
             let (read, same) = PlainToken::parse(token.reveal()).expect("a token");
             assert_eq!(read, kind);

@@ -450,7 +450,7 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// The durable intent: held (a decision without an undo window) or approved (its window has passed) to sending.
+    /// The durable intent of a call confirmed without an undo window: held to sending.
     pub async fn start_sending(
         &mut self,
         id: CallId,
@@ -458,16 +458,37 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = 'sending', decided_at = COALESCE(decided_at, $2), lease_owner = $3, lease_until = $4 \
-             WHERE id = $1 AND (state = 'held' OR (state = 'approved' AND send_at <= $2))",
-        )
-        .bind(id.to_string())
-        .bind(now.micros())
-        .bind(owner)
-        .bind(lease_until.micros())
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = "UPDATE calls SET state = 'sending', decided_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'held'";
+        self.start(sql, id, now, owner, lease_until).await
+    }
+
+    /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
+    pub async fn start_due(
+        &mut self,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        self.start(sql, id, now, owner, lease_until).await
+    }
+
+    async fn start(
+        &mut self,
+        sql: &'static str,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(sql)
+            .bind(id.to_string())
+            .bind(now.micros())
+            .bind(owner)
+            .bind(lease_until.micros())
+            .execute(&mut *self.inner)
+            .await?;
         Ok(done.rows_affected() == 1)
     }
 
@@ -623,4 +644,80 @@ fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
         CallStatus::Failed => CallState::Failed,
         CallStatus::InDoubt => CallState::InDoubt,
     })
+}
+
+/// Calls just like another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Twins {
+    /// How many wait for a person.
+    pub held: u64,
+    /// How many were done since the given time.
+    pub done: u64,
+}
+
+impl Store {
+    /// Other calls of the same person (or of nobody) of the same action with the same arguments.
+    pub async fn twins(
+        &self,
+        id: CallId,
+        person: Option<PersonId>,
+        action: &str,
+        input_hash: [u8; 32],
+        since: Time,
+    ) -> Result<Twins, StoreError> {
+        let count = "SELECT COUNT(*) FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4";
+        let (hash, person) = (input_hash.to_vec(), person.map(|id| id.to_string()).unwrap_or_default());
+        let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'held'")))
+            .bind(hash.clone())
+            .bind(action)
+            .bind(&person)
+            .bind(id.to_string())
+            .fetch_one(&self.read)
+            .await?;
+        let done: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
+                .bind(hash)
+                .bind(action)
+                .bind(&person)
+                .bind(id.to_string())
+                .bind(since.micros())
+                .fetch_one(&self.read)
+                .await?;
+        Ok(Twins { held: held.unsigned_abs(), done: done.unsigned_abs() })
+    }
+}
+
+impl CallRow {
+    /// A row for a new call; state, claim, sealed parts and times of holding are still to be filled in.
+    pub(crate) fn fresh(head: &crate::pipeline::Head) -> Self {
+        Self {
+            id: head.id,
+            state: CallState::Running,
+            action: head.action.name.clone(),
+            title: head.action.title.clone(),
+            effect: head.action.effect,
+            surface: head.surface,
+            person_id: head.actor.person().map(|person| person.id),
+            person_name: None,
+            agent_id: head.actor.agent().map(|agent| agent.agent),
+            agent_name: None,
+            key_id: head.actor.key(),
+            session: head.session.clone(),
+            tenant: head.tenant.clone(),
+            quorum: 1,
+            created_at: head.at,
+            decided_at: None,
+            expires_at: None,
+            claim_slot: None,
+            input: None,
+            preview: None,
+            preview_version: None,
+            fingerprint: None,
+            result: None,
+            problem: None,
+            upstream_status: None,
+            receipt_id: None,
+            attempts: Vec::new(),
+        }
+    }
 }

@@ -24,6 +24,8 @@ pub struct KeyRow {
     pub toolset: Option<Vec<String>>,
     /// The one session it is bound to.
     pub session: Option<String>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Time>,
 }
 
 /// A key or token to be stored.
@@ -41,7 +43,7 @@ pub struct NewKey {
 
 /// In force: not revoked, not expired, neither the agent revoked nor the person disabled. `$2` is now.
 const IN_FORCE: &str = "SELECT k.id, k.agent_id, a.name AS agent_name, k.person_id, k.abilities, k.requires_approval, \
-    k.toolset, k.session FROM keys k JOIN persons p ON p.id = k.person_id LEFT JOIN agents a ON a.id = k.agent_id \
+    k.toolset, k.session, k.last_used_at FROM keys k JOIN persons p ON p.id = k.person_id LEFT JOIN agents a ON a.id = k.agent_id \
     WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2) AND p.disabled_at IS NULL \
     AND a.revoked_at IS NULL";
 
@@ -59,6 +61,28 @@ impl Store {
         let sql = sqlx::AssertSqlSafe(format!("{IN_FORCE} AND k.id = $1"));
         let row = sqlx::query(sql).bind(id.to_string()).bind(now.micros()).fetch_optional(&self.read).await?;
         row.as_ref().map(read).transpose()
+    }
+
+    /// Every key an agent has had.
+    pub async fn keys_of_agent(&self, agent: AgentId) -> Result<Vec<KeyId>, StoreError> {
+        let rows = sqlx::query("SELECT id FROM keys WHERE agent_id = $1")
+            .bind(agent.to_string())
+            .fetch_all(&self.read)
+            .await?;
+        rows.iter().map(|row| Columns::new("keys", "id", row).parse("id")).collect()
+    }
+
+    /// Remembers that a key was used, at most once a minute.
+    pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .bind(now.plus_seconds(-60).micros())
+        .execute(&self.write)
+        .await?;
+        Ok(())
     }
 }
 
@@ -93,19 +117,6 @@ impl Tx {
             .await?;
         Ok(done.rows_affected() == 1)
     }
-
-    /// Remembers that a key was used, at most once a minute.
-    pub async fn touch_key(&mut self, id: KeyId, now: Time) -> Result<(), StoreError> {
-        sqlx::query(
-            "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)",
-        )
-        .bind(id.to_string())
-        .bind(now.micros())
-        .bind(now.plus_seconds(-60).micros())
-        .execute(&mut *self.inner)
-        .await?;
-        Ok(())
-    }
 }
 
 fn read(row: &AnyRow) -> Result<KeyRow, StoreError> {
@@ -122,5 +133,6 @@ fn read(row: &AnyRow) -> Result<KeyRow, StoreError> {
         requires_approval: columns.flag("requires_approval")?,
         toolset: columns.json_maybe("toolset")?,
         session: columns.get("session")?,
+        last_used_at: columns.time_maybe("last_used_at")?,
     })
 }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
 use output::Output;
 pub(crate) use output::print_line;
@@ -88,13 +88,9 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
     }
 }
 
-/// The engine over the catalogue's database, brought up to date so that a command can be the first thing ever run.
+/// The engine over the catalogue's database, brought up to date so that any command can be the first one ever run.
 async fn engine(config: &Config) -> Result<engine::Engine, Failure> {
-    let catalogue = config.usable_catalogue()?;
-    let engine = config::open(config, catalogue, config::environment()).await?;
-    let undone = "Nothing else was done.";
-    engine.migrate().await.map_err(|refusal| Failure::refused(&refusal, undone))?;
-    Ok(engine)
+    config::open(config, config.usable_catalogue()?, Environment::of_process()).await
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
 //! Where a command takes its catalogue from, and how the engine is opened over it.
 
-use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::Engine;
 use engine::ambient::Ambient;
 use engine::catalogue::{Catalogue, Mistakes};
-use engine::wanted::OpenOptions;
+use engine::secret::Secret;
+use engine::{Engine, OpenOptions, keyring};
 
 use crate::failure::Failure;
-use crate::sealing_key;
 
 /// The file that is looked for when none is named.
 const DEFAULT_FILE: &str = "countersign.toml";
+
+/// The sealing key's file, beside the catalogue.
+const KEY_FILE: &str = "countersign.key";
 
 const UNDONE: &str = "Nothing was opened or changed.";
 
@@ -78,29 +79,48 @@ impl Config {
     }
 }
 
-/// Opens the engine over a catalogue. The database is opened as it is: `serve` and `migrate` bring it up to date.
+/// What the process's environment says about the engine. Variables that are empty or no text say nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Environment {
+    database_url: Option<String>,
+    sealing_key: Option<Secret>,
+}
+
+impl Environment {
+    /// Of this process.
+    pub(crate) fn of_process() -> Self {
+        let given = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        Self { database_url: given("DATABASE_URL"), sealing_key: given("COUNTERSIGN_KEY").map(Secret::new) }
+    }
+}
+
+/// Opens the engine over a catalogue and brings its database up to date.
 ///
 /// # Errors
 /// When the key or the database cannot be used.
 pub(crate) async fn open(
     config: &Config,
     catalogue: Catalogue,
-    environment: HashMap<String, String>,
+    environment: Environment,
 ) -> Result<Engine, Failure> {
-    let given = |name: &str| environment.get(name).filter(|value| !value.trim().is_empty()).cloned();
-    let database_url = given("DATABASE_URL").unwrap_or_else(|| catalogue.server.database_url.clone());
-    let shared = database_url.starts_with("postgres");
-    let sealer = sealing_key::read(given(sealing_key::VARIABLE).as_deref(), &config.folder, !shared)?;
-    let base_dir = config.folder.clone();
-    let options = OpenOptions { base_dir, database_url, sealer, environment, ambient: Ambient::system() };
-    Engine::open(catalogue, options).await.map_err(|refusal| Failure::refused(&refusal, UNDONE))
-}
-
-/// The process's own environment. Variables that are no text are none.
-pub(crate) fn environment() -> HashMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
+    let ambient = Ambient::system();
+    let database_url = environment.database_url.unwrap_or_else(|| catalogue.server.database_url.clone());
+    // On a database that other machines may share, a key made here would be one that the others do not have.
+    let may_make_key = !database_url.starts_with("postgres");
+    let key_file = config.folder.join(KEY_FILE);
+    let sealer = keyring::load(
+        environment.sealing_key.as_ref().map(Secret::expose),
+        &key_file,
+        may_make_key,
+        &ambient,
+    )
+    .map_err(|error| Failure::new(format!("{error}."), UNDONE, "Then run the command again."))?;
+    let options =
+        OpenOptions { catalogue, database_url, base: config.folder.clone(), sealer, ambient, roots: None };
+    Engine::open(options).await.map_err(|error| {
+        let next = "Look at `database_url` in the catalogue, or at DATABASE_URL when it is set.";
+        Failure::new(format!("{error}."), "Nothing else was done.", next)
+    })
 }
 
 #[cfg(test)]

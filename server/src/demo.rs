@@ -7,7 +7,6 @@ mod people;
 mod story;
 mod upstream;
 
-use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use engine::Engine;
 use engine::ambient::Ambient;
 use tokio::net::TcpListener;
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
 use crate::serve;
 use people::Cast;
@@ -117,9 +116,10 @@ async fn open(folder: &Path, places: Places, secrets: &Secrets) -> Result<Engine
     let config = Config::new(&folder.join("demo.toml"), filled_in(places));
     let catalogue = config.usable_catalogue()?;
     // Of the process's environment nothing counts: a demo must not touch a real database or use a real key.
-    let environment = HashMap::from(secrets.environment());
-    let engine = config::open(&config, catalogue, environment).await?;
-    engine.migrate().await.map_err(|refusal| Failure::refused(&refusal, UNDONE))?;
+    let engine = config::open(&config, catalogue, Environment::default()).await?;
+    for (credential, secret) in secrets.by_credential() {
+        engine.set_secret(credential, secret).await.map_err(|refusal| Failure::refused(&refusal, UNDONE))?;
+    }
     Ok(engine)
 }
 

@@ -8,7 +8,6 @@ mod failure;
 mod log;
 mod problem;
 mod request_id;
-mod sealing_key;
 mod serve;
 mod session_store;
 

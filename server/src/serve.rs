@@ -61,6 +61,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
     let end = async {
         let served = serving.await;
         jobs.stop().await;
+        engine.sends_ended().await;
         served
     };
     tokio::select! {

@@ -13,6 +13,7 @@ use crate::arrival::Arrival;
 use crate::catalogue::Catalogue;
 use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
+use crate::ending::Ending;
 use crate::nudge::Nudges;
 use crate::pipeline;
 use crate::seal::{Purpose, Sealer};
@@ -30,6 +31,7 @@ struct Inner {
     egress: Egress,
     ambient: Ambient,
     nudges: Nudges,
+    ending: Ending,
     /// Names this process in the leases it holds.
     node: String,
 }
@@ -87,6 +89,7 @@ impl Engine {
             egress,
             ambient: options.ambient,
             nudges: Nudges::new(),
+            ending: Ending::new(),
             node,
         })))
     }
@@ -170,6 +173,10 @@ impl Engine {
 
     pub(crate) fn nudges(&self) -> &Nudges {
         &self.0.nudges
+    }
+
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.0.ending
     }
 
     pub(crate) fn node(&self) -> &str {

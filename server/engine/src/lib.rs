@@ -12,6 +12,7 @@ mod conclusion;
 pub mod credential;
 mod decision;
 pub mod egress;
+mod ending;
 pub mod engine;
 pub mod filter;
 pub mod idempotency;

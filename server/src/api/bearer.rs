@@ -61,7 +61,11 @@ fn token(headers: &HeaderMap) -> Presented<'_> {
 /// Whether this is `POST /actions/{name}` (below `/v1`) of an action that needs no token.
 fn calls_public_action(engine: &Engine, request: &Request) -> bool {
     request.method() == Method::POST
-        && action_of(request.uri().path()).is_some_and(|action| engine.is_public(&action))
+        && action_of(request.uri().path()).is_some_and(|name| is_public(engine, &name))
+}
+
+fn is_public(engine: &Engine, name: &str) -> bool {
+    engine.catalogue().action(name).is_some_and(|action| action.public)
 }
 
 /// The action that a path below `/v1` calls.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use engine::agent::AgentLine;
-use engine::wanted::NewAgent;
+use engine::registry::AgentWanted;
 use model::Ability;
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ impl AgentCommand {
 
 impl Add {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let agent = NewAgent {
+        let wanted = AgentWanted {
             name: self.name.clone(),
             owner: self.owner,
             requires_approval: self.requires_approval,
@@ -85,7 +85,7 @@ impl Add {
             toolset: self.toolset,
             session: self.session,
         };
-        let added = super::engine(config).await?.agent_add(agent).await;
+        let added = super::engine(config).await?.add_agent(wanted).await;
         let (id, key) = added.map_err(|refusal| Failure::refused(&refusal, "No agent was added."))?;
         let json = json!({ "id": id, "name": self.name, "key": key.reveal() });
         let text = format!("{} was added ({id}). Its key, shown this once:\n{}", self.name, key.reveal());
@@ -96,7 +96,7 @@ impl Add {
 
 impl List {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let agents = super::engine(config).await?.agent_list().await;
+        let agents = super::engine(config).await?.all_agents().await;
         let agents = agents.map_err(|refusal| Failure::refused(&refusal, "Nothing was changed."))?;
         let rows: Vec<_> = agents.iter().map(row).collect();
         let items: Vec<_> = agents.iter().map(item).collect();
@@ -108,10 +108,14 @@ impl List {
 
 impl Revoke {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let revoked = super::engine(config).await?.agent_revoke(&self.agent).await;
-        let id = revoked.map_err(|refusal| Failure::refused(&refusal, "No agent was revoked."))?;
-        self.output
-            .print(&json!({ "id": id }), &format!("{id} was revoked; its held calls are withdrawn."))?;
+        let undone = "No agent was revoked.";
+        let refused = |refusal| Failure::refused(&refusal, undone);
+        if !super::engine(config).await?.revoke_agent(&self.agent).await.map_err(refused)? {
+            let happened = "There is no agent of that name or id, or it was revoked before.";
+            return Err(Failure::new(happened, undone, "Look at `countersign agent list`."));
+        }
+        let text = format!("{} was revoked; its held calls are withdrawn.", self.agent);
+        self.output.print(&json!({ "agent": self.agent, "revoked": true }), &text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
+use engine::registry::PersonWanted;
 use engine::secret::Secret;
-use engine::wanted::NewPerson;
 use model::{Person, Role};
 use serde_json::json;
 
@@ -66,8 +66,9 @@ impl Add {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         let password = read_password(std::io::stdin().lock())?;
         let engine = super::engine(config).await?;
-        let person = NewPerson { email: self.email, name: self.name, role: self.role, password };
-        let added = engine.person_add(person).await;
+        let password = Some(password.expose().to_owned());
+        let wanted = PersonWanted { email: self.email, name: self.name, roles: vec![self.role], password };
+        let added = engine.add_person(wanted).await;
         let added = added.map_err(|refusal| Failure::refused(&refusal, "Nobody was added."))?;
         let text = format!("{} was added as {} ({}).", added.email, self.role, added.id);
         self.output.print(&json!({ "id": added.id, "email": added.email }), &text)?;
@@ -77,7 +78,7 @@ impl Add {
 
 impl List {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let people = super::engine(config).await?.person_list().await;
+        let people = super::engine(config).await?.all_people().await;
         let people = people.map_err(|refusal| Failure::refused(&refusal, "Nothing was changed."))?;
         let rows: Vec<_> = people.iter().map(row).collect();
         let text = table(&["Id", "Email", "Name", "Roles", "Disabled"], &rows);

@@ -57,7 +57,7 @@ impl TokenCommand {
 
 impl Add {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let added = super::engine(config).await?.token_add(&self.person, self.abilities).await;
+        let added = super::engine(config).await?.add_token(&self.person, self.abilities).await;
         let (id, token) = added.map_err(|refusal| Failure::refused(&refusal, "No token was made."))?;
         let json = json!({ "id": id, "token": token.reveal() });
         self.output.print(&json, &format!("The token {id}, shown this once:\n{}", token.reveal()))?;
@@ -67,9 +67,14 @@ impl Add {
 
 impl Revoke {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let revoked = super::engine(config).await?.token_revoke(self.id).await;
-        revoked.map_err(|refusal| Failure::refused(&refusal, "No token was revoked."))?;
-        self.output.print(&json!({ "id": self.id }), &format!("{} was revoked.", self.id))?;
+        let undone = "No token was revoked.";
+        let refused = |refusal| Failure::refused(&refusal, undone);
+        if !super::engine(config).await?.revoke_token(self.id).await.map_err(refused)? {
+            let happened = "There is no token of that id, or it was revoked before.";
+            return Err(Failure::new(happened, undone, "A token's id is told when it is made."));
+        }
+        self.output
+            .print(&json!({ "id": self.id, "revoked": true }), &format!("{} was revoked.", self.id))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -2,8 +2,7 @@
 
 use engine::Engine;
 use engine::ambient::Ambient;
-use engine::secret::Secret;
-use engine::wanted::{NewAgent, NewPerson};
+use engine::registry::{AgentWanted, PersonWanted};
 use model::{Ability, Refusal, Role};
 
 use super::UNDONE;
@@ -87,16 +86,19 @@ async fn person(
     part: &'static str,
 ) -> Result<DemoPerson, Refusal> {
     let password = password(ambient);
-    let secret = Secret::new(password.clone());
-    engine
-        .person_add(NewPerson { email: email.to_owned(), name: name.to_owned(), role, password: secret })
-        .await?;
-    let (_, token) = engine.token_add(email, TOKEN_ABILITIES.to_vec()).await?;
+    let wanted = PersonWanted {
+        email: email.to_owned(),
+        name: name.to_owned(),
+        roles: vec![role],
+        password: Some(password.clone()),
+    };
+    engine.add_person(wanted).await?;
+    let (_, token) = engine.add_token(email, TOKEN_ABILITIES.to_vec()).await?;
     Ok(DemoPerson { email, name, role, part, password, token: token.reveal().to_owned() })
 }
 
 async fn agent(engine: &Engine, name: &'static str, requires_approval: bool) -> Result<DemoAgent, Refusal> {
-    let agent = NewAgent {
+    let agent = AgentWanted {
         name: name.to_owned(),
         owner: PEOPLE[0].0.to_owned(),
         requires_approval,
@@ -104,7 +106,7 @@ async fn agent(engine: &Engine, name: &'static str, requires_approval: bool) -> 
         toolset: None,
         session: None,
     };
-    let (_, key) = engine.agent_add(agent).await?;
+    let (_, key) = engine.add_agent(agent).await?;
     Ok(DemoAgent { name, key: key.reveal().to_owned(), requires_approval })
 }
 

@@ -44,13 +44,9 @@ impl Secrets {
         Self { mail: secret(), payments: secret(), shop: secret() }
     }
 
-    /// As the catalogue names them.
-    pub(super) fn environment(&self) -> [(String, String); 3] {
-        [
-            ("DEMO_MAIL_SECRET".to_owned(), self.mail.clone()),
-            ("DEMO_PAYMENTS_SECRET".to_owned(), self.payments.clone()),
-            ("DEMO_SHOP_SECRET".to_owned(), self.shop.clone()),
-        ]
+    /// Each beside the name of its credential.
+    pub(super) fn by_credential(&self) -> [(&'static str, &str); 3] {
+        [("mail", &self.mail), ("payments", &self.payments), ("shop", &self.shop)]
     }
 
     /// The secret that a path takes; `None`: anybody may look.

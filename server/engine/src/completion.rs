@@ -34,7 +34,7 @@ pub(crate) async fn record(
                 return receipt;
             }
             Err(error) => {
-                tracing::error!(%error, call = %row.id, "the end of a send could not be recorded yet")
+                tracing::error!(%error, call = %row.id, "the end of a send could not be recorded yet");
             }
         }
         tokio::time::sleep(pause).await;

@@ -224,7 +224,7 @@ impl Engine {
         let (engine, id) = (self.clone(), row.id);
         match status {
             CallStatus::Sending => {
-                drop(tokio::spawn(async move { sending::send_confirmed(&engine, id).await }))
+                drop(tokio::spawn(async move { sending::send_confirmed(&engine, id).await }));
             }
             CallStatus::Approved => drop(tokio::spawn(async move {
                 tokio::time::sleep(undo_window).await;

@@ -35,7 +35,8 @@ pub(crate) async fn run(engine: &Engine, arrival: Arrival) -> Result<Answer, Ref
     let call = door::pass(engine, arrival)?;
     let trace = call.trace();
     match steps(engine, call).await {
-        Ok(answer) | Err(Stop::Answered(answer)) => Ok(answer),
+        Ok(answer) => Ok(answer),
+        Err(Stop::Answered(answer)) => Ok(*answer),
         Err(Stop::Ended(refusal)) => Err(refusal),
         Err(Stop::Refused(refusal)) => {
             journal::refused(engine, &trace, &refusal).await;
@@ -59,7 +60,7 @@ pub(crate) async fn allow(engine: &Engine, call: Call<Found>) -> Result<Call<All
     let call = membership::check(engine, call).await?;
     let call = authorize::check(engine, call)?;
     let call = arguments::cut(call);
-    let call = prepare::prepare(call)?;
+    let call = prepare::prepare(call);
     let call = validate::check(call)?;
     authorize_input::check(engine, call)
 }

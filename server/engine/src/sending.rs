@@ -24,8 +24,9 @@ pub(crate) async fn carry_out(
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
     let _under_way = engine.ending().send_begins();
-    let send = attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
-    let sent = under_lease(engine, row.id, send).await;
+    let sending =
+        attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
+    let sent = under_lease(engine, row.id, sending).await;
     let mut conclusion = conclude(action, &stored.input, sent);
     if conclusion.receipt == Some(model::Outcome::InDoubt) {
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
@@ -51,12 +52,12 @@ pub(crate) async fn attempt(
 }
 
 /// Renews the call's lease as long as the send lasts.
-async fn under_lease<T>(engine: &Engine, id: CallId, send: impl Future<Output = T>) -> T {
-    let mut send = std::pin::pin!(send);
+async fn under_lease<T>(engine: &Engine, id: CallId, sending: impl Future<Output = T>) -> T {
+    let mut sending = std::pin::pin!(sending);
     let pause = (engine.catalogue().server.lease / 3).max(Duration::from_millis(50));
     loop {
         tokio::select! {
-            sent = &mut send => return sent,
+            ended = &mut sending => return ended,
             () = tokio::time::sleep(pause) => match engine.store().renew_lease(id, engine.node(), engine.lease_end()).await {
                 Ok(true) => {}
                 // The send goes on: its answer, when it comes, still tells the truth about the call.

@@ -38,6 +38,7 @@ struct Form {
     approval: Option<Approval>,
     method: String,
     url: String,
+    values_encoded: bool,
     headers: Vec<(String, String)>,
     body: Option<String>,
 }
@@ -53,6 +54,7 @@ impl StoredRequest {
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
             url: self.outgoing.url.to_string(),
+            values_encoded: self.outgoing.values_encoded,
             headers: self
                 .outgoing
                 .headers
@@ -92,6 +94,7 @@ impl StoredRequest {
             outgoing: Outgoing {
                 method: Method::try_from(form.method.as_str()).map_err(|_| DoesNotOpen)?,
                 url: Url::parse(&form.url).map_err(|_| DoesNotOpen)?,
+                values_encoded: form.values_encoded,
                 headers,
                 body: form.body.as_deref().map(bytes).transpose()?.map(Bytes::from),
             },

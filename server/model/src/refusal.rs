@@ -100,7 +100,6 @@ impl Refusal {
     }
 
     /// The problem document of this refusal.
-    #[expect(clippy::too_many_lines, reason = "one table, read as a table")]
     pub fn problem(&self) -> Problem {
         use ProblemCode as Code;
         match self {

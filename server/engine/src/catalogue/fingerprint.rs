@@ -107,6 +107,7 @@ mod tests {
         Outgoing {
             method,
             url: Url::parse(url).expect("a URL"),
+            values_encoded: true,
             headers: headers
                 .iter()
                 .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))

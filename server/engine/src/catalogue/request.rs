@@ -134,9 +134,13 @@ impl RequestTemplate {
             headers.push((CONTENT_TYPE, HeaderValue::from_static(kind)));
         }
         match url {
-            Some(url) if faults.is_empty() => {
-                Ok(Outgoing { method: self.method.clone(), url, headers, body: body.map(|(_, bytes)| bytes) })
-            }
+            Some(url) if faults.is_empty() => Ok(Outgoing {
+                method: self.method.clone(),
+                url,
+                values_encoded: true,
+                headers,
+                body: body.map(|(_, bytes)| bytes),
+            }),
             _ => Err(without_repeats(faults)),
         }
     }

@@ -32,7 +32,8 @@ pub(super) async fn run(
     let heard = speak(link, request, limits).await;
 
     if !trace.may_have_left() {
-        return Sent::NeverLeft(NeverLeft::Closed);
+        let in_time = !matches!(heard, Err(Unknown::TimedOut));
+        return Sent::NeverLeft(if in_time { NeverLeft::Closed } else { NeverLeft::TimedOut });
     }
     match (heard, trace.final_status()) {
         (Ok(answer), _) if !answer.status.is_informational() => {

@@ -58,7 +58,7 @@ pub(super) fn check(
 ) -> Result<Checked, Blocked> {
     check_method(&outgoing.method)?;
     check_scheme(&outgoing.url)?;
-    check_url(&outgoing.url)?;
+    check_url(&outgoing.url, outgoing.values_encoded)?;
     if let Some(credential) = credential {
         check_credential(credential, &outgoing)?;
     }
@@ -76,7 +76,7 @@ pub(super) fn check_scheme(url: &Url) -> Result<(), Reason> {
 }
 
 /// What no credential could allow.
-pub(super) fn check_url(url: &Url) -> Result<(), Reason> {
+pub(super) fn check_url(url: &Url, values_encoded: bool) -> Result<(), Reason> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(Reason::UserInfo);
     }
@@ -91,7 +91,7 @@ pub(super) fn check_url(url: &Url) -> Result<(), Reason> {
         Some(Host::Ipv4(_) | Host::Ipv6(_)) => {}
         _ => return Err(Reason::Host),
     }
-    path::check(url.path())
+    path::check(url.path(), values_encoded)
 }
 
 /// The parser has put the name into lower case and ASCII already. What it lets pass are empty labels (a trailing dot

@@ -1,5 +1,6 @@
 //! Takes the secret out of an answer, in whatever spelling it comes back.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use base64::Engine;
@@ -14,6 +15,9 @@ const REDACTED: &[u8] = b"[redacted]";
 
 /// A shorter piece of base64 would be found in every second text.
 const SHORTEST_PIECE: usize = 8;
+
+/// What an escape begins with.
+const MARKS: [u8; 4] = *b"%+\\&";
 
 /// Knows a secret by its spellings.
 ///
@@ -39,7 +43,7 @@ impl Scrubber {
         spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         spellings.dedup();
         let mut starts = Box::new([false; 256]);
-        for byte in spellings.iter().filter_map(|spelling| spelling.first()).chain(b"%+\\&") {
+        for byte in spellings.iter().filter_map(|spelling| spelling.first()).chain(&MARKS) {
             starts[usize::from(*byte)] = true;
         }
         Self { spellings, starts }
@@ -110,7 +114,7 @@ impl Scrubber {
         if !self.starts[usize::from(first)] {
             return None;
         }
-        self.spellings.iter().find_map(|spelling| escaped(text, spelling))
+        self.spellings.iter().find_map(|spelling| spelled(text, spelling))
     }
 }
 
@@ -155,29 +159,44 @@ fn said_in_base64(secret: &str) -> Option<Zeroizing<Vec<u8>>> {
     is_text.then_some(said)
 }
 
-/// How many bytes the spelling takes at the start of the text when some of its letters are escaped. A mark like `%` may
-/// stand for itself or begin an escape, so every place where the next letter could begin is followed.
-fn escaped(text: &[u8], spelling: &[u8]) -> Option<usize> {
-    let (first, others) = spelling.split_first()?;
-    let mut places: Vec<usize> = steps(text, *first).collect();
-    for wanted in others {
-        if places.is_empty() {
-            return None;
-        }
-        let mut next: Vec<usize> =
-            places.iter().flat_map(|at| steps(&text[*at..], *wanted).map(move |step| at + step)).collect();
-        next.sort_unstable();
-        next.dedup();
-        places = next;
+/// How many bytes the spelling takes at the start of the text, whether or not some of its letters are escaped.
+fn spelled(text: &[u8], spelling: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    for (index, wanted) in spelling.iter().enumerate() {
+        at += match steps(&text[at..], *wanted) {
+            (None, None) => return None,
+            (Some(step), None) | (None, Some(step)) => step,
+            (Some(_), Some(_)) => {
+                return spelled_ambiguously(&text[at..], &spelling[index..]).map(|rest| at + rest);
+            }
+        };
     }
-    places.last().copied()
+    Some(at)
 }
 
-/// How many bytes the letter can take at the start of the text.
-fn steps(text: &[u8], wanted: u8) -> impl Iterator<Item = usize> {
-    let itself = (text.first() == Some(&wanted)).then_some(1);
+/// The same where a mark like `%` may stand for itself or begin an escape: every place where the next letter could
+/// begin is followed.
+fn spelled_ambiguously(text: &[u8], spelling: &[u8]) -> Option<usize> {
+    let mut places = BTreeSet::from([0]);
+    for wanted in spelling {
+        let after = |at: &usize| {
+            let (itself, escape) = steps(&text[*at..], *wanted);
+            [itself, escape].map(|step| step.map(|step| at + step))
+        };
+        places = places.iter().flat_map(after).flatten().collect();
+    }
+    places.pop_last()
+}
+
+/// How many bytes the letter takes at the start of the text as itself, and as an escape.
+fn steps(text: &[u8], wanted: u8) -> (Option<usize>, Option<usize>) {
+    let Some(first) = text.first() else { return (None, None) };
+    let itself = (*first == wanted).then_some(1);
+    if !MARKS.contains(first) {
+        return (itself, None);
+    }
     let escape = unescape(text).filter(|(byte, _)| *byte == wanted).map(|(_, length)| length);
-    itself.into_iter().chain(escape)
+    (itself, escape)
 }
 
 /// The letter that an escape at the start of the text stands for, and the escape's length.

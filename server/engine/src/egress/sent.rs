@@ -79,8 +79,8 @@ pub enum NeverLeft {
     /// The TLS handshake failed; most often the certificate is not trusted.
     #[error("The host could not be trusted: the TLS handshake failed.")]
     Tls,
-    /// The time to connect was up.
-    #[error("The host could not be connected to in time.")]
+    /// The time was up before anything was sent.
+    #[error("The host could not be reached in time.")]
     TimedOut,
     /// The connection was closed before the request began.
     #[error("The host closed the connection before anything was sent.")]

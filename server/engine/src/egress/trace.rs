@@ -207,9 +207,12 @@ mod tests {
     #[tokio::test]
     async fn the_handshake_is_no_request_and_its_failures_are_told() {
         let trace = Trace::default();
-        let (ours, _theirs) = tokio::io::duplex(64);
-        Wire::new(ours, trace.clone()).write_all(b"hello").await.expect("written");
+        let (ours, theirs) = tokio::io::duplex(64);
+        let mut wire = Wire::new(ours, trace.clone());
+        wire.write_all(b"hello").await.expect("written");
         trace.open();
+        drop(theirs);
+        Tap::new(wire, trace.clone()).write_all(b"GET / HTTP/1.1\r\n").await.expect("swallowed");
         assert!(!trace.may_have_left());
 
         let trace = Trace::default();

@@ -20,7 +20,7 @@ pub fn parse_url(text: &str) -> Result<Url, Blocked> {
     if url.as_str() != text && Some(url.as_str()) != spelled_out(text).as_deref() {
         return Err(Reason::NotCanonical.into());
     }
-    policy::check_url(&url)?;
+    policy::check_url(&url, false)?;
     Ok(url)
 }
 

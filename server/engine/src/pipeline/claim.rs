@@ -58,7 +58,7 @@ pub(super) async fn answer_of(engine: &Engine, head: &Head, claim: NewClaim) -> 
         return Err(Refusal::IdempotencyKeyForgotten.into());
     }
     match row.status {
-        CallStatus::Done => Err(Stop::Answered(replay(engine, head, &row).await?)),
+        CallStatus::Done => Err(Stop::answered(replay(engine, head, &row).await?)),
         CallStatus::InDoubt => Err(Refusal::OutcomeUnknown(row.call).into()),
         _ => Err(Refusal::IdempotencyInFlight(row.call).into()),
     }

@@ -19,14 +19,14 @@ use crate::outgoing::Outgoing;
 
 pub(super) async fn pass(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cleared>, Stop> {
     if call.data.ready.control.dry_run {
-        return Err(Stop::Answered(preview(engine, &call).await?));
+        return Err(Stop::answered(preview(engine, &call).await?));
     }
     match route::of(engine, &call) {
         Route::Pass => {
             let outgoing = showing::render(engine, &call.head, &call.data.ready)?;
             Ok(clear(call, outgoing, nobody(), None))
         }
-        Route::Hold(approvers) => Err(Stop::Answered(hold::hold(engine, call, approvers).await?)),
+        Route::Hold(approvers) => Err(Stop::answered(hold::hold(engine, call, approvers).await?)),
         Route::Prompt => prompt::prompt_or_redeem(engine, call).await,
         Route::TokenRefused(refusal) => Err(refusal.into()),
     }

@@ -7,14 +7,13 @@ use model::{FieldError, Surface};
 use serde_json::{Map, Value};
 
 use super::stage::{Call, Control, Cut, Head, Prepared, Ready, Sent};
-use super::stop::Stop;
 use crate::catalogue::input;
 use crate::idempotency::IdempotencyKey;
 use crate::input_hash::InputHash;
 
-pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
+pub(super) fn prepare(call: Call<Cut>) -> Call<Prepared> {
     let head = call.head.clone();
-    Ok(call.become_with(|Sent { input: mut arguments, key_header }| {
+    call.become_with(|Sent { input: mut arguments, key_header }| {
         let mut faults = input::nul_fields(&arguments);
         let control = split_control(&head, &mut arguments, &key_header, &mut faults);
         if head.surface != Surface::Mcp {
@@ -29,7 +28,7 @@ pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
             }
         };
         (Ready { control, arguments, input_hash, input }, faults)
-    }))
+    })
 }
 
 /// Takes the control fields out of the arguments.

@@ -90,19 +90,10 @@ async fn intend(engine: &Engine, head: &Head, clearing: Clearing) -> Result<(Cal
 
 /// What the caller gets for how it ended.
 fn answer(conclusion: Conclusion, receipt: Option<model::ReceiptId>) -> Answered {
-    match conclusion.refusal {
-        Some(refusal) => Err(Stop::Ended(refusal)),
-        None => {
-            let (result, reply) = conclusion
-                .result
-                .map_or((serde_json::Value::Null, None), |stored| (stored.result, stored.reply));
-            Ok(Answer::Done(Done {
-                status: DoneStatus::Done,
-                executed: true,
-                result,
-                reply,
-                receipt_id: receipt,
-            }))
-        }
+    if let Some(refusal) = conclusion.refusal {
+        return Err(Stop::Ended(refusal));
     }
+    let (result, reply) =
+        conclusion.result.map_or((serde_json::Value::Null, None), |stored| (stored.result, stored.reply));
+    Ok(Answer::Done(Done { status: DoneStatus::Done, executed: true, result, reply, receipt_id: receipt }))
 }

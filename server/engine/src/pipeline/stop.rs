@@ -10,9 +10,16 @@ pub(crate) enum Stop {
     /// A step said no. The journal is still to be told.
     Refused(Refusal),
     /// A step answered: a preview, a prompt, "held", a replay. The journal has been told.
-    Answered(Answer),
+    Answered(Box<Answer>),
     /// It was run and did not end as done. The journal has been told.
     Ended(Refusal),
+}
+
+impl Stop {
+    /// A step answered.
+    pub(super) fn answered(answer: Answer) -> Self {
+        Self::Answered(Box::new(answer))
+    }
 }
 
 impl From<Refusal> for Stop {

@@ -30,7 +30,13 @@ pub(in crate::egress) fn credential(host: &str) -> Credential {
 /// A request without headers and body.
 pub(in crate::egress) fn outgoing(method: &str, url: &str) -> Outgoing {
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
-    Outgoing { method, url: Url::parse(url).expect("a URL"), headers: vec![], body: None }
+    Outgoing {
+        method,
+        url: Url::parse(url).expect("a URL"),
+        values_encoded: false,
+        headers: vec![],
+        body: None,
+    }
 }
 
 /// What the credentials of these tests hold.

@@ -25,12 +25,13 @@ fn authority_and_acceptor(name: &str) -> (String, TlsAcceptor) {
     let chain = vec![CertificateDer::from(certificate)];
     let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("versions")
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .expect("a certificate and its key");
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
     (authority.pem(), TlsAcceptor::from(Arc::new(config)))
 }
 

@@ -19,7 +19,7 @@ use crate::token::{PlainToken, TokenKind};
 pub(super) async fn prompt_or_redeem(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cleared>, Stop> {
     let Some(token) = call.data.ready.control.confirm_token.clone() else {
         let showing = show(engine, &call.head, &call.data.ready).await?;
-        return Err(Stop::Answered(ask(engine, &call, showing, None).await?));
+        return Err(Stop::answered(ask(engine, &call, showing, None).await?));
     };
     redeem(engine, call, &token).await
 }
@@ -34,7 +34,7 @@ async fn redeem(engine: &Engine, call: Call<Claimed>, token: &str) -> Result<Cal
     }
     let showing = show(engine, &call.head, &call.data.ready).await?;
     if showing.fingerprint != row.fingerprint {
-        return Err(Stop::Answered(ask(engine, &call, showing, Some(hash)).await?));
+        return Err(Stop::answered(ask(engine, &call, showing, Some(hash)).await?));
     }
     let approval = Approval {
         id: Some(ApprovalId::from_uuid(engine.ambient().uuid())),

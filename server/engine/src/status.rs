@@ -59,7 +59,7 @@ impl Engine {
         let deadline = Instant::now() + wait;
         loop {
             let ended = self.store().call(id).await?.is_none_or(|row| row.state.status().is_ended());
-            if ended || Instant::now() >= deadline {
+            if ended || Instant::now() >= deadline || self.ending().waits_are_over() {
                 return Ok(());
             }
             let rescan = (Instant::now() + RESCAN).min(deadline);

@@ -102,9 +102,6 @@ mod tests {
     #[test]
     fn the_document_names_every_endpoint() {
         let document = document();
-        if let Ok(p) = std::env::var("DUMP") {
-            std::fs::write(p, document.to_string()).unwrap();
-        }
         let mut endpoints = Vec::new();
         for (path, item) in document["paths"].as_object().expect("paths") {
             endpoints
@@ -129,6 +126,26 @@ mod tests {
         assert_eq!(endpoints, expected);
         assert_eq!(document["openapi"], "3.1.0");
         assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
+    }
+
+    #[test]
+    fn words_stand_in_it_as_they_stand_on_the_wire() {
+        let document = document();
+        let schemas = &document["components"]["schemas"];
+        assert_eq!(schemas["Outcome"]["enum"][1], "in_doubt");
+        assert_eq!(schemas["EventType"]["enum"][0], "call.held");
+        let problem = &document["paths"]["/v1/receipts"]["get"]["responses"]["403"];
+        let own = &problem["content"]["application/problem+json"]["schema"]["allOf"][1];
+        assert_eq!(own["properties"]["code"], serde_json::json!({ "type": "string", "enum": ["denied"] }));
+    }
+
+    #[test]
+    fn a_parameter_is_never_null() {
+        let document = document();
+        let parameters = &document["paths"]["/v1/receipts"]["get"]["parameters"];
+        for parameter in parameters.as_array().expect("parameters") {
+            assert!(!parameter["schema"].to_string().contains("null"), "{parameter}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use model::Problem;
+use serde_json::{Map, Value};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa::{PartialSchema, ToSchema};
@@ -39,7 +40,44 @@ pub(crate) fn written(mut document: OpenApi) -> Bytes {
     let mut referred = Vec::new();
     Problem::schemas(&mut referred);
     components.schemas.extend(referred);
-    document.to_json().unwrap_or_default().into()
+    let mut document = serde_json::to_value(&document).unwrap_or_default();
+    for operation in operations(&mut document) {
+        each_schema_of_parameters(operation, without_null);
+    }
+    document.to_string().into()
+}
+
+/// Every operation of the document.
+fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    paths.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut).flat_map(Map::values_mut)
+}
+
+/// Visits the schemas of an operation's parameters and of its answers' headers.
+fn each_schema_of_parameters(operation: &mut Value, visit: impl Fn(&mut Value)) {
+    let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+    parameters.into_iter().flatten().filter_map(|parameter| parameter.get_mut("schema")).for_each(&visit);
+    let responses = operation.get_mut("responses").and_then(Value::as_object_mut);
+    let headers =
+        responses.into_iter().flat_map(Map::values_mut).filter_map(|response| response.get_mut("headers"));
+    let headers = headers.filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+    headers.filter_map(|header| header.get_mut("schema")).for_each(&visit);
+}
+
+/// A parameter or a header is there or it is not; it is never `null`.
+fn without_null(schema: &mut Value) {
+    let is_null = |value: &Value| value == "null" || value.get("type").is_some_and(|kind| kind == "null");
+    if let Some([kind, null]) = schema.get("type").and_then(Value::as_array).map(Vec::as_slice)
+        && is_null(null)
+    {
+        schema["type"] = kind.clone();
+    }
+    if let Some([null, own]) | Some([own, null]) =
+        schema.get("oneOf").and_then(Value::as_array).map(Vec::as_slice)
+        && is_null(null)
+    {
+        *schema = own.clone();
+    }
 }
 
 /// Written once: the code does not change while it runs.

@@ -224,8 +224,9 @@ impl Engine {
         let (engine, id) = (self.clone(), row.id);
         match status {
             CallStatus::Sending => {
-                drop(tokio::spawn(async move { sending::send_confirmed(&engine, id).await }));
+                drop(self.spawn(async move { sending::send_confirmed(&engine, id).await }));
             }
+            // Not a thing to wait for at a shutdown: what is approved is durable and goes out after the next start.
             CallStatus::Approved => drop(tokio::spawn(async move {
                 tokio::time::sleep(undo_window).await;
                 engine.send_when_due(id).await;
@@ -239,7 +240,11 @@ impl Engine {
     /// nothing.
     pub(crate) async fn send_when_due(&self, id: CallId) {
         match self.start_due(id).await {
-            Ok(true) => sending::send_confirmed(self, id).await,
+            Ok(true) => {
+                let engine = self.clone();
+                // In a task that a shutdown waits for.
+                drop(self.spawn(async move { sending::send_confirmed(&engine, id).await }));
+            }
             Ok(false) => {}
             // The call stays approved; the job that looks for such calls comes again.
             Err(error) => tracing::warn!(%error, call = %id, "a confirmed call could not be started yet"),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use model::{Answer, OfferedAction, Refusal, Surface, Time};
+use tokio::task::JoinHandle;
 
 use crate::actor::Actor;
 use crate::ambient::Ambient;
@@ -13,7 +14,7 @@ use crate::arrival::Arrival;
 use crate::catalogue::Catalogue;
 use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
-use crate::ending::Ending;
+use crate::inflight::Inflight;
 use crate::nudge::Nudges;
 use crate::pipeline;
 use crate::seal::{Purpose, Sealer};
@@ -31,7 +32,7 @@ struct Inner {
     egress: Egress,
     ambient: Ambient,
     nudges: Nudges,
-    ending: Ending,
+    inflight: Inflight,
     /// Names this process in the leases it holds.
     node: String,
 }
@@ -89,7 +90,7 @@ impl Engine {
             egress,
             ambient: options.ambient,
             nudges: Nudges::new(),
-            ending: Ending::new(),
+            inflight: Inflight::new(),
             node,
         })))
     }
@@ -99,7 +100,7 @@ impl Engine {
     /// The call runs in a task of its own: a caller that hangs up loses nothing.
     pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
         let engine = self.clone();
-        let running = tokio::spawn(async move { pipeline::run(&engine, arrival).await });
+        let running = self.spawn(async move { pipeline::run(&engine, arrival).await });
         let answer = running.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a call ended in a fault of the desk");
             Err(Refusal::Unavailable)
@@ -128,6 +129,24 @@ impl Engine {
     /// Replaces the catalogue. Calls on their way go on with what they found; held ones are checked again at Confirm.
     pub fn replace_catalogue(&self, catalogue: Catalogue) {
         self.0.catalogue.store(Arc::new(catalogue));
+    }
+
+    /// Runs work that outlives whoever asked for it; `drain` waits for it.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        let underway = self.0.inflight.begin();
+        tokio::spawn(async move {
+            let _underway = underway;
+            work.await
+        })
+    }
+
+    /// Waits for calls and sends under way, at most that long. `false`: some were not finished; what they had begun to
+    /// send becomes in doubt when their lease has run out.
+    pub async fn drain(&self, at_most: Duration) -> bool {
+        tokio::time::timeout(at_most, self.0.inflight.settled()).await.is_ok()
     }
 
     /// Closes the database. Nothing may be called afterwards.
@@ -173,10 +192,6 @@ impl Engine {
 
     pub(crate) fn nudges(&self) -> &Nudges {
         &self.0.nudges
-    }
-
-    pub(crate) fn ending(&self) -> &Ending {
-        &self.0.ending
     }
 
     pub(crate) fn node(&self) -> &str {

@@ -46,8 +46,7 @@ impl Engine {
     /// Confirmed calls whose undo window has passed go out; most were started by the process that took the decision.
     pub async fn send_due_calls(&self) -> Result<(), StoreError> {
         for id in self.store().calls_to_send(self.now(), BATCH).await? {
-            let engine = self.clone();
-            tokio::spawn(async move { engine.send_when_due(id).await });
+            self.send_when_due(id).await;
         }
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! Nudges: "something about this call changed". Only hints; whoever hears one reads the database again.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use model::CallId;
 use tokio::sync::broadcast;
 
@@ -7,6 +10,7 @@ use tokio::sync::broadcast;
 #[derive(Debug, Clone)]
 pub struct Nudges {
     sender: broadcast::Sender<CallId>,
+    waits_are_over: Arc<AtomicBool>,
 }
 
 impl Nudges {
@@ -15,7 +19,7 @@ impl Nudges {
 
     /// Nobody listens yet.
     pub fn new() -> Self {
-        Self { sender: broadcast::channel(Self::BACKLOG).0 }
+        Self { sender: broadcast::channel(Self::BACKLOG).0, waits_are_over: Arc::default() }
     }
 
     /// Something about the call changed.
@@ -27,6 +31,16 @@ impl Nudges {
     /// Hears everything from now on. Subscribe before reading, or a change in between is missed.
     pub fn listen(&self) -> broadcast::Receiver<CallId> {
         self.sender.subscribe()
+    }
+
+    /// Tells waiters to wait no longer. They look each time they read the database again.
+    pub fn end_waits(&self) {
+        self.waits_are_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether whoever waits is to be answered with what is known.
+    pub fn waits_are_over(&self) -> bool {
+        self.waits_are_over.load(Ordering::Relaxed)
     }
 }
 

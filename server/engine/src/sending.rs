@@ -23,7 +23,6 @@ pub(crate) async fn carry_out(
     action: &Action,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
-    let _under_way = engine.ending().send_begins();
     let sending =
         attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
     let sent = under_lease(engine, row.id, sending).await;

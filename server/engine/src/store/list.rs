@@ -98,10 +98,10 @@ mod tests {
     #[test]
     fn a_page_names_the_next_only_when_there_is_one() {
         let window = asked(Some(2), None).expect("a window");
-        assert_eq!(window.page(vec!["call_a3", "call_a2"], ToString::to_string).next_cursor, None);
-        let page = window.page(vec!["call_a3", "call_a2", "call_a1"], ToString::to_string);
-        assert_eq!(page.items, ["call_a3", "call_a2"]);
+        assert_eq!(window.page(vec!["call_00a3", "call_00a2"], ToString::to_string).next_cursor, None);
+        let page = window.page(vec!["call_00a3", "call_00a2", "call_00a1"], ToString::to_string);
+        assert_eq!(page.items, ["call_00a3", "call_00a2"]);
         let next = asked(Some(2), page.next_cursor.as_deref()).expect("a window");
-        assert_eq!(next.before_id(), "call_a2");
+        assert_eq!(next.before_id(), "call_00a2");
     }
 }

@@ -39,8 +39,8 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
 /// The request alone, checked against its credential's rules.
 pub(super) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outgoing, Refusal> {
     let outgoing = head.action.render(&ready.input).map_err(Refusal::Invalid)?;
-    engine.egress().check(head.action.credential.as_deref(), outgoing.clone())?;
-    Ok(outgoing)
+    // What egress leaves out (a header that is not the agent's to set) is not shown either.
+    Ok(engine.egress().check(head.action.credential.as_deref(), outgoing)?.outgoing().clone())
 }
 
 /// Asks the upstream what would happen. A 4xx is its refusal; then nothing is held.

@@ -85,7 +85,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
 }
 
 /// Every route of the server, and what goes around all of them.
-fn app(engine: &Engine) -> Router {
+pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
         .fallback(problem::not_found)

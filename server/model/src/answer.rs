@@ -24,21 +24,21 @@ pub enum Answer {
 }
 
 words! { /// The one status of `Done` and `Replayed`.
-    DoneStatus { /// Done.
-        Done = "done" } }
+DoneStatus { /// Done.
+    Done = "done" } }
 words! { /// The one status of `DryRun`.
-    DryRunStatus { /// A preview.
-        Preview = "preview" } }
+DryRunStatus { /// A preview.
+    Preview = "preview" } }
 words! { /// The one status of `Prompt`.
-    PromptStatus { /// The caller has to confirm.
-        ConfirmationRequired = "confirmation_required" } }
+PromptStatus { /// The caller has to confirm.
+    ConfirmationRequired = "confirmation_required" } }
 words! { /// The statuses of `Waiting`.
-    WaitingStatus { /// For a person.
-        Held = "held", /// In the queue.
-        Queued = "queued" } }
+WaitingStatus { /// For a person.
+    Held = "held", /// In the queue.
+    Queued = "queued" } }
 words! { /// Why a prompt was made again.
-    PromptReason { /// The values changed since the last preview.
-        Changed = "changed" } }
+PromptReason { /// The values changed since the last preview.
+    Changed = "changed" } }
 
 /// It was done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

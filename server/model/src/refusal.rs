@@ -179,10 +179,20 @@ fn whereabouts(call: CallId) -> serde_json::Value {
 /// What is wrong with a confirm token, and what to do.
 const fn token_detail(fault: TokenFault) -> &'static str {
     match fault {
-        TokenFault::Invalid => "This confirm token cannot be used here. Nothing was done. Call without it to be asked anew.",
-        TokenFault::OtherArguments => "This confirm token was made for other arguments. Nothing was done. Repeat the arguments that were shown, or call without it.",
-        TokenFault::Used => "This confirm token was used before. Nothing more was done. Call without it to be asked anew.",
-        TokenFault::Rejected => "This confirm token was rejected. Nothing was done. Call without it to be asked anew.",
-        TokenFault::Expired => "This confirm token has lapsed. Nothing was done. Call without it to be asked anew.",
+        TokenFault::Invalid => {
+            "This confirm token cannot be used here. Nothing was done. Call without it to be asked anew."
+        }
+        TokenFault::OtherArguments => {
+            "This confirm token was made for other arguments. Nothing was done. Repeat the arguments that were shown, or call without it."
+        }
+        TokenFault::Used => {
+            "This confirm token was used before. Nothing more was done. Call without it to be asked anew."
+        }
+        TokenFault::Rejected => {
+            "This confirm token was rejected. Nothing was done. Call without it to be asked anew."
+        }
+        TokenFault::Expired => {
+            "This confirm token has lapsed. Nothing was done. Call without it to be asked anew."
+        }
     }
 }

@@ -97,7 +97,7 @@ struct Cut<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
-impl<'a> Cut<'a> {
+impl Cut<'_> {
     fn plain_until(&mut self, end: usize) {
         if self.from < end {
             self.pieces.push(Piece::Plain(&self.text[self.from..end]));
@@ -106,12 +106,12 @@ impl<'a> Cut<'a> {
     }
 
     /// Puts a chip in the place of the next `len` bytes, and says how many that were.
-    fn chip(&mut self, at: usize, len: usize, shown: bool, label: String) -> Option<usize> {
+    fn chip(&mut self, at: usize, len: usize, shown: bool, label: String) -> usize {
         self.plain_until(at);
         let shown = shown.then_some(&self.text[at..at + len]);
         self.pieces.push(Piece::Chip(Chip { shown, label }));
         self.from = at + len;
-        Some(len)
+        len
     }
 
     /// Spaces, tabs and, in a body, line breaks: as they are while they are few, else their number.
@@ -131,7 +131,7 @@ impl<'a> Cut<'a> {
         if breaks <= BREAKS && last_line.len() <= limit && widest_inner <= BLANKS + 1 {
             return Some(len);
         }
-        self.chip(at, len, false, blank_label(run, breaks))
+        Some(self.chip(at, len, false, blank_label(run, breaks)))
     }
 
     /// How many bytes of plain blanks stand here.
@@ -161,7 +161,12 @@ impl<'a> Cut<'a> {
             if marks <= MARKS && !alone && !rest.chars().take(marks).any(is_overlay) {
                 return Some(len);
             }
-            return self.chip(at, len, false, format!("{marks} stacked {}", plural(marks, "mark", "marks")));
+            return Some(self.chip(
+                at,
+                len,
+                false,
+                format!("{marks} stacked {}", plural(marks, "mark", "marks")),
+            ));
         }
         if c == FLAG {
             return flag_len(rest);
@@ -174,7 +179,7 @@ impl<'a> Cut<'a> {
         }
         let run: Vec<char> = rest.chars().take_while(|&next| hidden.runs_on(c, next)).collect();
         let len = run.iter().map(|c| c.len_utf8()).sum();
-        self.chip(at, len, false, hidden.label(&run))
+        Some(self.chip(at, len, false, hidden.label(&run)))
     }
 
     /// A letter of another script in a word that otherwise looks Latin.
@@ -269,7 +274,6 @@ fn tag_text(run: &[char]) -> String {
 }
 
 /// Why a character is not shown, if it is not.
-#[expect(clippy::too_many_lines, reason = "one table, read as a table")]
 fn hidden(c: char) -> Option<Hidden> {
     use Hidden::{Joiner, Named, Never, Private, Selector, Tag};
     Some(match u32::from(c) {
@@ -318,14 +322,13 @@ fn hidden(c: char) -> Option<Hidden> {
         0x3000 => Named("wide space"),
         0xFE00..=0xFE0F | 0xE_0100..=0xE_01EF => Selector,
         0xFEFF => Named("zero-width no-break space"),
-        0xFFF0..=0xFFF8 => Named("invisible"),
         0xFFF9..=0xFFFB => Named("annotation mark"),
         0xFFFC => Named("object placeholder"),
         0x1_BCA0..=0x1_BCA3 => Named("shorthand format"),
         0x1_D159 => Named("null notehead"),
         0x1_D173..=0x1_D17A => Named("musical format"),
         0xE_0000..=0xE_007F => Tag,
-        0xE_0080..=0xE_0FFF => Named("invisible"),
+        0xFFF0..=0xFFF8 | 0xE_0080..=0xE_0FFF => Named("invisible"),
         0xE000..=0xF8FF | 0xF_0000..=0xF_FFFD | 0x10_0000..=0x10_FFFD => Private,
         0xFDD0..=0xFDEF => Never,
         code if code & 0xFFFE == 0xFFFE => Never,

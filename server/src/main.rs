@@ -1,2 +1,17 @@
-//! placeholder
-fn main() {}
+//! The countersign binary: routers, sign-in and the command line.
+
+mod api;
+mod cli;
+mod config;
+mod demo;
+mod failure;
+mod log;
+mod problem;
+mod request_id;
+mod serve;
+mod session_store;
+
+#[tokio::main]
+async fn main() -> std::process::ExitCode {
+    cli::run().await
+}

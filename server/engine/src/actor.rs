@@ -22,6 +22,7 @@ pub enum Actor {
 #[derive(Debug, Clone)]
 pub struct PersonActor {
     person: Person,
+    groups: Vec<String>,
     via: Via,
 }
 
@@ -48,6 +49,8 @@ pub struct AgentActor {
     pub(crate) name: String,
     /// Whom it acts for.
     pub(crate) owner: Person,
+    /// The groups the owner is in.
+    pub(crate) groups: Vec<String>,
     /// The key it showed.
     pub(crate) key: KeyId,
     /// What the key may be used for.
@@ -61,8 +64,8 @@ pub struct AgentActor {
 }
 
 impl PersonActor {
-    pub(crate) const fn new(person: Person, via: Via) -> Self {
-        Self { person, via }
+    pub(crate) const fn new(person: Person, groups: Vec<String>, via: Via) -> Self {
+        Self { person, groups, via }
     }
 
     /// The account.
@@ -123,6 +126,29 @@ impl Actor {
         }
     }
 
+    /// The groups the person is in.
+    pub fn groups(&self) -> &[String] {
+        match self {
+            Self::Person(actor) => &actor.groups,
+            Self::Agent(agent) => &agent.groups,
+            Self::Public { .. } | Self::System => &[],
+        }
+    }
+
+    /// What the caller may do, for rules.
+    pub fn abilities(&self) -> Vec<Ability> {
+        Ability::ALL.iter().copied().filter(|ability| self.has(*ability)).collect()
+    }
+
+    /// The key or token that was shown, if one was.
+    pub const fn key(&self) -> Option<KeyId> {
+        match self {
+            Self::Agent(agent) => Some(agent.key),
+            Self::Person(PersonActor { via: Via::Token { key, .. }, .. }) => Some(*key),
+            Self::Person(_) | Self::Public { .. } | Self::System => None,
+        }
+    }
+
     /// The agent, if one is calling.
     pub const fn agent(&self) -> Option<&AgentActor> {
         match self {
@@ -137,7 +163,7 @@ impl Actor {
         match self {
             Self::Person(actor) => actor.has(ability),
             Self::Agent(agent) => agent.abilities.contains(&ability),
-            Self::Public { .. } | Self::System => true,
+            Self::Public { .. } | Self::System => ability != Ability::ApprovalsDecide,
         }
     }
 }

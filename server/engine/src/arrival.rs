@@ -22,4 +22,22 @@ pub struct Arrival {
     pub session: Option<String>,
     /// The header `Countersign-Tenant`.
     pub tenant: Option<String>,
+    /// The agent's own reason (`Countersign-Reason`), shown to the person as the agent's words.
+    pub reason: Option<String>,
+}
+
+impl Arrival {
+    /// A call that only asks whether the action is open to the caller.
+    pub(crate) fn asking(actor: Actor, surface: Surface, action: &str, tenant: Option<&str>) -> Self {
+        Self {
+            actor,
+            surface,
+            action: action.to_owned(),
+            input: Map::new(),
+            key_header: Vec::new(),
+            session: None,
+            tenant: tenant.map(str::to_owned),
+            reason: None,
+        }
+    }
 }

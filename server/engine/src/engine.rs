@@ -1,150 +1,230 @@
-//! The engine: what the surfaces and the pages call. Signatures first.
-#![allow(unused_variables, clippy::todo, clippy::unused_async, missing_docs)]
+//! The engine: what every surface and every page calls. The verbs stand in files of their own, one noun each.
+
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{
-    Answer, Call, CallId, CallStatus, Decision, DoneRow, Event, HeldCall, Listing, OfferedAction, Person,
-    PersonId, Receipt, ReceiptId, Refusal, Surface,
-};
+use arc_swap::{ArcSwap, Guard};
+use model::{Answer, OfferedAction, Refusal, Surface, Time};
+use tokio::task::JoinHandle;
 
-use crate::actor::{Actor, Decider, PersonActor};
+use crate::actor::Actor;
+use crate::ambient::Ambient;
 use crate::arrival::Arrival;
-use crate::filter::{PageAsked, ReceiptFilter};
-use crate::item::Item;
+use crate::catalogue::Catalogue;
+use crate::credential::{Credential, SecretSource};
+use crate::egress::{Egress, EgressError, Limits};
+use crate::ending::Ending;
+use crate::nudge::Nudges;
+use crate::pipeline;
+use crate::seal::{Purpose, Sealer};
+use crate::secret::Secret;
+use crate::store::{Store, StoreError};
 
 /// The engine. Cheap to clone.
 #[derive(Clone)]
-pub struct Engine(Arc<()>);
+pub struct Engine(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    catalogue: ArcSwap<Catalogue>,
+    sealer: Sealer,
+    egress: Egress,
+    ambient: Ambient,
+    nudges: Nudges,
+    ending: Ending,
+    /// Names this process in the leases it holds.
+    node: String,
+}
+
+/// What an engine is opened with.
+pub struct OpenOptions {
+    /// The actions, the credentials and the settings.
+    pub catalogue: Catalogue,
+    /// `sqlite:PATH` or `postgres://…`.
+    pub database_url: String,
+    /// What a relative path of the database is relative to.
+    pub base: PathBuf,
+    /// The sealing keys.
+    pub sealer: Sealer,
+    /// Time and randomness.
+    pub ambient: Ambient,
+    /// Further roots of trust for TLS, as PEM.
+    pub roots: Option<Vec<u8>>,
+}
+
+/// Why an engine cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The way out.
+    #[error("connections to the world cannot be made: {0}")]
+    Egress(#[from] EgressError),
+}
 
 impl Engine {
-    // Who
-    /// A bearer token (`csk_…`, `csu_…`).
-    pub async fn authenticate(&self, token: &str) -> Result<Actor, Refusal> {
-        todo!()
-    }
-    /// Email and password; `None`: wrong, without telling which.
-    pub async fn sign_in(&self, email: &str, password: &str) -> Result<Option<PersonActor>, Refusal> {
-        todo!()
-    }
-    /// The person of a live session; `None` when the account is gone or disabled.
-    pub async fn visitor(&self, person: PersonId) -> Result<Option<PersonActor>, Refusal> {
-        todo!()
+    /// Opens the database and brings its schema up to this version. Starts nothing.
+    ///
+    /// # Errors
+    /// When the database is not there or not durable, or TLS has no roots.
+    pub async fn open(options: OpenOptions) -> Result<Self, OpenError> {
+        let store = Store::open(&options.database_url, &options.base).await?;
+        store.migrate().await?;
+        let settings = &options.catalogue.server;
+        let mut egress = Egress::new(Limits {
+            request_body: settings.request_limit,
+            response_body: settings.response_limit,
+            connect: settings.connect_timeout,
+            answer: settings.timeout,
+        })?;
+        if let Some(pem) = &options.roots {
+            egress = egress.with_roots(pem)?;
+        }
+        let node = data_encoding::HEXLOWER.encode(&options.ambient.bytes::<12>());
+        Ok(Self(Arc::new(Inner {
+            store,
+            catalogue: ArcSwap::from_pointee(options.catalogue),
+            sealer: options.sealer,
+            egress,
+            ambient: options.ambient,
+            nudges: Nudges::new(),
+            ending: Ending::new(),
+            node,
+        })))
     }
 
-    // Calls
+    /// One call through the pipeline. `wait` is how long to wait for a person before answering "held".
+    ///
+    /// The call runs in a task of its own: a caller that hangs up loses nothing.
+    pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
+        let engine = self.clone();
+        let running = self.spawn(async move { pipeline::run(&engine, arrival).await });
+        let answer = running.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a call ended in a fault of the desk");
+            Err(Refusal::Unavailable)
+        })?;
+        match (answer, wait) {
+            (Answer::Waiting(waiting), Some(wait)) => self.wait_for_end(waiting, wait).await,
+            (answer, _) => Ok(answer),
+        }
+    }
+
+    /// What this caller would be offered now.
     pub async fn offered(
         &self,
         actor: &Actor,
         surface: Surface,
         tenant: Option<&str>,
     ) -> Result<Vec<OfferedAction>, Refusal> {
-        todo!()
-    }
-    /// One call through the pipeline; `wait`: how long to wait for a person before answering "held".
-    pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
-        todo!()
-    }
-    pub async fn call_status(
-        &self,
-        actor: &Actor,
-        id: CallId,
-        wait: Option<Duration>,
-    ) -> Result<Call, Refusal> {
-        todo!()
-    }
-    pub async fn withdraw(&self, actor: &Actor, id: CallId) -> Result<Call, Refusal> {
-        todo!()
+        pipeline::offered(self, actor, surface, tenant).await
     }
 
-    // Decisions
-    pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
-        todo!()
-    }
-    /// The same list for the page, with names and titles.
-    pub async fn inbox(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
-        todo!()
-    }
-    pub async fn inbox_count(&self, person: &PersonActor) -> Result<u64, Refusal> {
-        todo!()
-    }
-    /// One call's page; `None`: not for this person.
-    pub async fn item(&self, person: &PersonActor, id: CallId) -> Result<Option<Item>, Refusal> {
-        todo!()
-    }
-    pub async fn decide(&self, decider: &Decider, id: CallId, decision: Decision) -> Result<Call, Refusal> {
-        todo!()
-    }
-    pub async fn undo(&self, decider: &Decider, id: CallId) -> Result<Call, Refusal> {
-        todo!()
-    }
-    /// A sealed token that a page puts beside its Confirm button; `confirm` on a page refuses one younger than 500 ms
-    /// or made for another person, call or preview version.
-    pub fn view_token(&self, person: &PersonActor, id: CallId, version: &str) -> String {
-        todo!()
-    }
-    /// Whether the token was made for this and is old enough.
-    pub fn view_token_fits(
-        &self,
-        token: &str,
-        person: &PersonActor,
-        id: CallId,
-        version: &str,
-    ) -> Result<(), Refusal> {
-        todo!()
-    }
-
-    // Receipts and journal
-    pub async fn done(
-        &self,
-        person: &PersonActor,
-        filter: &ReceiptFilter,
-        page: &PageAsked,
-    ) -> Result<Listing<DoneRow>, Refusal> {
-        todo!()
-    }
-    pub async fn receipts(
-        &self,
-        person: &PersonActor,
-        filter: &ReceiptFilter,
-        page: &PageAsked,
-    ) -> Result<Listing<Receipt>, Refusal> {
-        todo!()
-    }
-    pub async fn receipt(&self, person: &PersonActor, id: ReceiptId) -> Result<Option<Receipt>, Refusal> {
-        todo!()
-    }
-    pub async fn events(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Event>, Refusal> {
-        todo!()
-    }
-    /// A person's own agents' calls, however they ended.
-    pub async fn calls(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
-        todo!()
-    }
-
-    // Operators' lists: `NotFound` for everybody else
-    pub async fn people(&self, person: &PersonActor) -> Result<Vec<Person>, Refusal> {
-        todo!()
-    }
-    pub async fn agents(&self, person: &PersonActor) -> Result<Vec<crate::agent::AgentLine>, Refusal> {
-        todo!()
-    }
-    pub fn actions(&self, person: &PersonActor) -> Result<Vec<OfferedAction>, Refusal> {
-        todo!()
-    }
-    pub fn credentials(&self, person: &PersonActor) -> Result<Vec<crate::credential::Credential>, Refusal> {
-        todo!()
-    }
-
+    /// Whether the desk can do its work: the database answers and has this version's schema.
     pub async fn ready(&self) -> Result<(), Refusal> {
-        todo!()
+        if self.store().ready().await? { Ok(()) } else { Err(Refusal::Unavailable) }
     }
-    pub fn now(&self) -> model::Time {
-        todo!()
+
+    /// Replaces the catalogue. Calls on their way go on with what they found; held ones are checked again at Confirm.
+    pub fn replace_catalogue(&self, catalogue: Catalogue) {
+        self.0.catalogue.store(Arc::new(catalogue));
     }
+
+    /// Runs work that outlives whoever asked for it; the end of the process waits for it.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        // Counted from here on, not from its first turn, or an end in between would miss it.
+        let underway = self.ending().begin();
+        tokio::spawn(async move {
+            let _underway = underway;
+            work.await
+        })
+    }
+
+    /// Closes the database. Nothing may be called afterwards.
+    pub async fn close(&self) {
+        self.store().close().await;
+    }
+
+    /// Now.
+    pub fn now(&self) -> Time {
+        self.0.ambient.now()
+    }
+
+    /// The address that people and agents know the desk by, without a trailing slash.
     pub fn public_url(&self) -> String {
-        todo!()
+        self.catalogue().server.public_url.as_str().trim_end_matches('/').to_owned()
+    }
+
+    /// The address of a path of the desk.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.public_url())
+    }
+
+    /// The catalogue as it stands now.
+    pub fn catalogue(&self) -> Guard<Arc<Catalogue>> {
+        self.0.catalogue.load()
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub(crate) fn sealer(&self) -> &Sealer {
+        &self.0.sealer
+    }
+
+    pub(crate) fn egress(&self) -> &Egress {
+        &self.0.egress
+    }
+
+    pub(crate) fn ambient(&self) -> &Ambient {
+        &self.0.ambient
+    }
+
+    pub(crate) fn nudges(&self) -> &Nudges {
+        &self.0.nudges
+    }
+
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.0.ending
+    }
+
+    pub(crate) fn node(&self) -> &str {
+        &self.0.node
+    }
+
+    /// Until when this process answers for a send that it begins or renews now.
+    pub(crate) fn lease_end(&self) -> Time {
+        let lease = self.catalogue().server.lease;
+        self.now().plus_millis(i64::try_from(lease.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// A setting's whole seconds.
+    #[expect(clippy::unused_self, reason = "reads better at the call sites")]
+    pub(crate) fn seconds(&self, duration: Duration) -> i64 {
+        i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    /// The secret of a credential. `None` when there is no credential.
+    pub(crate) async fn secret_of(&self, credential: Option<&Credential>) -> Result<Option<Secret>, Refusal> {
+        let Some(credential) = credential else { return Ok(None) };
+        let found = match &credential.secret {
+            SecretSource::Env(variable) => std::env::var(variable).ok(),
+            SecretSource::Store => self.stored_secret(&credential.name).await?,
+        };
+        if found.is_none() {
+            tracing::error!(credential = %credential.name, "the credential has no secret");
+        }
+        found.map(|secret| Some(Secret::new(secret))).ok_or(Refusal::Unavailable)
+    }
+
+    async fn stored_secret(&self, name: &str) -> Result<Option<String>, Refusal> {
+        let Some(blob) = self.store().sealed_secret(name).await? else { return Ok(None) };
+        let plain = self.sealer().open(Purpose::Credential, name, &blob)?;
+        Ok(String::from_utf8(plain).ok())
     }
 }
-#[allow(dead_code)]
-fn _unused(_: CallStatus) {}

@@ -12,6 +12,9 @@ pub struct Outgoing {
     pub method: Method,
     /// The address, parsed; its serialization is what is sent.
     pub url: Url,
+    /// The address was made by a template that encodes every value whole, so an encoded slash is a part of a value and
+    /// no disguise.
+    pub values_encoded: bool,
     /// Headers in order.
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// The body; `None` when there is none.

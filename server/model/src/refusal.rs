@@ -1,11 +1,13 @@
 //! Every way a call can end without being done. Closed: each variant has exactly one problem document.
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{CallId, FieldError, Preview, Problem, ProblemCode};
 
 /// Every way a call, or a request about a call, is answered with a problem.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Refusal {
     /// No token, or none that is known and in force.
     Unauthenticated,
@@ -28,8 +30,8 @@ pub enum Refusal {
     },
     /// Fields are at fault; all of them are listed.
     Invalid(Vec<FieldError>),
-    /// Not JSON, or not an object. The text says which.
-    Malformed(&'static str),
+    /// Not JSON, or not an object. The text says which. Never stored: such a request never becomes a call.
+    Malformed(#[serde(skip)] &'static str),
     /// The body is larger than this many bytes.
     TooLarge(usize),
     /// The body is of a type that is not taken.
@@ -98,7 +100,6 @@ impl Refusal {
     }
 
     /// The problem document of this refusal.
-    #[expect(clippy::too_many_lines, reason = "one table, read as a table")]
     pub fn problem(&self) -> Problem {
         use ProblemCode as Code;
         match self {

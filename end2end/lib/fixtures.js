@@ -1,0 +1,40 @@
+// What a test starts from: an upstream, a desk on the project's database, Ann, and her agent.
+import { test as base } from '@playwright/test';
+import { Desk } from './desk.js';
+import { Upstream } from './upstream.js';
+
+export { expect } from '@playwright/test';
+
+export const test = base.extend({
+  /** The project's database. */
+  database: ['sqlite', { option: true }],
+
+  upstream: async ({}, use) => {
+    const upstream = await Upstream.start();
+    await use(upstream);
+    await upstream.stop();
+  },
+
+  desk: async ({ database, upstream }, use, info) => {
+    const desk = await Desk.start({ database, upstream });
+    await use(desk);
+    if (info.status !== info.expectedStatus) {
+      await info.attach('server output', { body: desk.server.output, contentType: 'text/plain' });
+    }
+    await desk.stop();
+  },
+
+  baseURL: async ({ desk }, use) => {
+    await use(desk.url);
+  },
+
+  /** A member. */
+  ann: async ({ desk }, use) => {
+    await use(await desk.addPerson('Ann'));
+  },
+
+  /** Ann's agent: all its writes need a person. */
+  agent: async ({ desk, ann }, use) => {
+    await use(await desk.addAgent('billing-bot', ann));
+  },
+});

@@ -1,0 +1,50 @@
+import { defineConfig } from '@playwright/test';
+
+// Every database that is there: SQLite always, PostgreSQL where `end2end/test` (or somebody else) has started one.
+const databases = process.env.TEST_DATABASE_URL ? ['sqlite', 'postgresql'] : ['sqlite'];
+
+// What each kind of test needs. Pages have to do their whole job with and without JavaScript.
+const kinds = [
+  { name: 'api', testDir: 'specs/api' },
+  { name: 'with-js', testDir: 'specs', testIgnore: ['**/api/**'], use: { javaScriptEnabled: true } },
+  { name: 'without-js', testDir: 'specs/pages', use: { javaScriptEnabled: false } },
+];
+
+export default defineConfig({
+  outputDir: 'out',
+  reporter: 'list',
+  forbidOnly: !!process.env.CI,
+  retries: 0, // a test that passes at the second try has found something
+  workers: 2,
+  fullyParallel: true,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  use: {
+    browserName: 'chromium',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    trace: process.env.CI ? 'off' : 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      // Nothing but the desk is to be asked for anything, and a container has no sandbox of its own to give.
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+  },
+  projects: databases.flatMap((database) => kinds.map((kind) => project(kind, database))),
+});
+
+/** One kind of test on one database. */
+function project({ name, use, testIgnore = [], ...kind }, database) {
+  // The demo brings a database of its own, so it is tried once.
+  const ignored = database === 'sqlite' ? testIgnore : [...testIgnore, '**/newcomer.spec.js'];
+  return { ...kind, name: `${name} (${database})`, testIgnore: ignored, use: { ...use, database } };
+}

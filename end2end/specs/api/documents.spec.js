@@ -1,0 +1,47 @@
+// What the desk says about itself to programs.
+import { test, expect } from '../../lib/fixtures.js';
+import { request } from '../../lib/http.js';
+
+test('the OpenAPI document describes every path of the API', async ({ desk }) => {
+  const answer = await request(`${desk.url}/openapi.json`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toContain('application/json');
+  expect(answer.json.openapi).toMatch(/^3\.1\./);
+  const described = Object.entries(answer.json.paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  expect(described).toEqual(
+    expect.arrayContaining([
+      'get /v1/actions',
+      'post /v1/actions/{name}',
+      'get /v1/calls/{id}',
+      'delete /v1/calls/{id}',
+      'get /v1/approvals',
+      'post /v1/calls/{id}/decision',
+      'get /v1/receipts',
+      'get /v1/receipts/{id}',
+      'get /v1/events',
+      'get /healthz',
+      'get /readyz',
+    ]),
+  );
+});
+
+test('every reference of the OpenAPI document leads somewhere', async ({ desk }) => {
+  const { json } = await request(`${desk.url}/openapi.json`);
+  const references = [...JSON.stringify(json).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, pointer]) => pointer);
+  expect(references.length).toBeGreaterThan(0);
+  for (const pointer of references) {
+    const found = pointer.split('/').reduce((value, step) => value?.[step.replaceAll('~1', '/').replaceAll('~0', '~')], json);
+    expect(found, pointer).toBeDefined();
+  }
+});
+
+test('alive and ready', async ({ desk }) => {
+  expect((await request(`${desk.url}/healthz`)).status).toBe(200);
+  expect((await request(`${desk.url}/readyz`)).status).toBe(200);
+});
+
+test('every answer has a request id, and a caller\'s own is kept', async ({ desk }) => {
+  expect((await request(`${desk.url}/healthz`)).headers['x-request-id']).toMatch(/\S/);
+  const own = await request(`${desk.url}/healthz`, { headers: { 'X-Request-Id': 'trace-17' } });
+  expect(own.headers['x-request-id']).toBe('trace-17');
+});

@@ -1,0 +1,130 @@
+// WCAG 2.2 AA on every page, light and dark, laptop and phone; and the whole job by keyboard.
+import { AxeBuilder } from '@axe-core/playwright';
+import { test, expect } from '../../lib/fixtures.js';
+import { hold, letter } from '../../lib/letters.js';
+import { confirm, decline, expectStanding, guardPassed, signIn } from '../../lib/pages.js';
+
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds on the page in both colour schemes, short enough to read. */
+async function expectAccessible(page, what) {
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).withTags(rules).analyze();
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+    expect(found, `${what}, ${colorScheme}`).toEqual([]);
+  }
+}
+
+for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } })) {
+  test.describe(device, () => {
+    test.use({ viewport });
+
+    test('axe finds nothing on any page', async ({ page, desk, upstream, ann, agent }) => {
+      test.slow();
+      await page.goto('/sign-in');
+      await expectAccessible(page, 'sign in');
+      await page.getByRole('textbox', { name: 'Email' }).fill(ann.email);
+      await page.getByRole('textbox', { name: 'Password' }).fill('wrong');
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+      await expect(page.getByRole('alert')).toBeVisible();
+      await expectAccessible(page, 'sign in, refused');
+
+      await signIn(page, ann);
+      await expectAccessible(page, 'empty inbox');
+      await page.goto('/done');
+      await expectAccessible(page, 'empty Done');
+
+      const mail = await hold(agent, { input: letter({ body: 'pay \u202Edrawkcab\n\nnow' }) });
+      const other = await hold(agent, { input: letter({ subject: 'Another' }) });
+      const late = await hold(agent, { action: 'send_mail_later' });
+      const wipe = await hold(agent, { action: 'wipe_customer', input: { id: '4211' } });
+      const ticket = await hold(agent, { action: 'move_ticket', input: { id: '87', state: 'closed' } });
+      for (const [what, address] of Object.entries({ inbox: '/inbox', 'external call': mail.url, 'destructive call': wipe.url, 'call with before and after': ticket.url })) {
+        await page.goto(address);
+        await expectAccessible(page, what);
+      }
+      upstream.tickets.get('87').state = 'waiting';
+      await confirm(page);
+      await expect(page.getByRole('region', { name: 'Preview' })).toContainText('waiting');
+      await expectAccessible(page, 'changed since shown');
+
+      await page.goto(late.url);
+      await confirm(page);
+      await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+      await expectAccessible(page, 'undo window');
+      await page.goto(mail.url);
+      await confirm(page);
+      await expectStanding(page, mail.url, 'Sent');
+      await expectAccessible(page, 'sent');
+      await page.goto(other.url);
+      await decline(page);
+      await expectStanding(page, other.url, 'Declined');
+      await expectAccessible(page, 'declined');
+
+      for (const address of ['/done', `/people/${ann.id}/receipts`, '/no-such-page']) {
+        await page.goto(address);
+        await expectAccessible(page, address);
+      }
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await expect(page.getByRole('navigation', { name: 'Main' })).toHaveCount(0);
+      await signIn(page, await desk.addPerson('Olga', 'operator'));
+      await page.goto('/done');
+      await expectAccessible(page, 'Done of an operator');
+    });
+
+    test('no page scrolls sideways, and decisions are large enough to hit', async ({ page, ann, agent }) => {
+      const { url } = await hold(agent, { input: letter({ body: 'x'.repeat(3000), subject: 'y'.repeat(200) }) });
+      await signIn(page, ann);
+      for (const address of ['/inbox', '/done', url]) {
+        await page.goto(address);
+        const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+        expect(scrollWidth, address).toBeLessThanOrEqual(clientWidth);
+      }
+      for (const name of [/^Confirm/, /^Decline/]) {
+        const button = page.getByRole('button', { name });
+        // In view without scrolling, however long the payload.
+        await expect(button).toBeInViewport({ ratio: 1 });
+        const { width, height } = await button.boundingBox();
+        expect(Math.min(width, height)).toBeGreaterThanOrEqual(44);
+      }
+    });
+  });
+}
+
+test('the whole job by keyboard, focus always in sight', async ({ page, upstream, ann, agent }) => {
+  const { url } = await hold(agent);
+  await page.goto('/sign-in');
+  await tabTo(page, page.getByRole('textbox', { name: 'Email' }));
+  await page.keyboard.type(ann.email);
+  await tabTo(page, page.getByRole('textbox', { name: 'Password' }));
+  await page.keyboard.type(ann.password);
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible();
+  await tabTo(page, page.getByRole('list', { name: 'Held calls' }).getByRole('link'));
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(url);
+  await tabTo(page, page.getByRole('button', { name: /^Confirm/ }));
+  await guardPassed();
+  await page.keyboard.press('Enter');
+  await expectStanding(page, url, 'Sent');
+  expect(upstream.writes).toBe(1);
+});
+
+/** Presses Tab until the element has the focus and is seen to have it. */
+async function tabTo(page, element) {
+  await expect(element).toBeVisible();
+  for (let presses = 0; presses < 60; presses += 1) {
+    if (await element.evaluate((node) => node === document.activeElement)) {
+      const outline = await element.evaluate((node) => {
+        const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(node);
+        return { visible: (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none' };
+      });
+      expect(outline.visible, 'the focus is visible').toBe(true);
+      await expect(element).toBeInViewport();
+      return;
+    }
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`sixty presses of Tab do not reach ${element}`);
+}

@@ -1,0 +1,159 @@
+//! The catalogue: what can be called, with which credentials, and how. Read from one file and checked as a whole before
+//! anything of it is used.
+
+mod action;
+mod address;
+mod approvers;
+mod caller;
+mod convert;
+mod credentials;
+mod document;
+mod duration;
+mod fingerprint;
+pub mod input;
+mod keywords;
+mod mistake;
+mod names;
+mod offer;
+mod output;
+mod preview;
+mod reading;
+mod refusals;
+mod request;
+mod rule;
+mod schema;
+mod settings;
+mod surfaces;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use action::{Action, InputRule};
+pub use approvers::Approver;
+pub use caller::{Caller, CallerKind};
+pub use convert::Conversion;
+pub use mistake::{Mistake, Mistakes};
+pub use preview::PreviewTemplate;
+pub use refusals::RefusalRule;
+pub use request::RequestTemplate;
+pub use rule::{Rule, RuleError};
+pub use schema::InputSchema;
+pub use settings::ServerSettings;
+pub use surfaces::Surfaces;
+
+use crate::credential::Credential;
+use document::{Kind, Node, Section};
+use mistake::{Notes, Wrong};
+use reading::Known;
+
+/// What can be called, with which credentials, and how.
+#[derive(Debug)]
+pub struct Catalogue {
+    /// The server's own settings.
+    pub server: ServerSettings,
+    /// Which surfaces are switched on.
+    pub surfaces: Surfaces,
+    credentials: Vec<Arc<Credential>>,
+    actions: Vec<Arc<Action>>,
+}
+
+impl Catalogue {
+    /// Reads a catalogue. `file`: how mistakes name it.
+    ///
+    /// # Errors
+    /// Every mistake of the file, in its order.
+    pub fn parse(text: &str, file: &str) -> Result<Self, Mistakes> {
+        let notes = Notes::new(text, file);
+        let root = document::parse(text, &notes);
+        let catalogue = read(&root, &notes);
+        let mistakes = notes.into_mistakes();
+        match catalogue {
+            Some(catalogue) if mistakes.0.is_empty() => Ok(catalogue),
+            _ => Err(mistakes),
+        }
+    }
+
+    /// The catalogue of a desk without a file: the defaults, and no actions.
+    pub fn builtin() -> Self {
+        Self {
+            server: ServerSettings::default(),
+            surfaces: Surfaces::default(),
+            credentials: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// The action of this name.
+    pub fn action(&self, name: &str) -> Option<&Arc<Action>> {
+        self.actions.iter().find(|action| action.name == name)
+    }
+
+    /// Every action, in the order of the file.
+    pub fn actions(&self) -> impl Iterator<Item = &Arc<Action>> {
+        self.actions.iter()
+    }
+
+    /// The credential of this name.
+    pub fn credential(&self, name: &str) -> Option<&Arc<Credential>> {
+        self.credentials.iter().find(|credential| credential.name == name)
+    }
+
+    /// Every credential, in the order of the file.
+    pub fn credentials(&self) -> impl Iterator<Item = &Arc<Credential>> {
+        self.credentials.iter()
+    }
+}
+
+const KEYS: &[&str] = &["server", "surfaces", "credential", "action", "upstream"];
+
+fn read(root: &Node, notes: &Notes<'_>) -> Option<Catalogue> {
+    let section = Section::open(root, "the catalogue", KEYS, notes)?;
+    let server = section.get("server").and_then(|node| ServerSettings::read(node, notes)).unwrap_or_default();
+    let surfaces = section.get("surfaces").and_then(|node| Surfaces::read(node, notes)).unwrap_or_default();
+    let written = entries(&section, "credential");
+    let names = distinct_names(written, "credential", notes);
+    let credentials: Vec<Arc<Credential>> =
+        written.iter().filter_map(|node| credentials::read(node, notes)).map(Arc::new).collect();
+    let known = Known { credentials: &credentials, names: &names };
+    let written = entries(&section, "action");
+    distinct_names(written, "action", notes);
+    let actions =
+        written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
+    for upstream in entries(&section, "upstream") {
+        notes.add(&upstream.span, Wrong::new("[[upstream]] is not available yet"));
+    }
+    Some(Catalogue { server, surfaces, credentials, actions })
+}
+
+/// The tables of `[[key]]`.
+fn entries<'n>(section: &Section<'n>, key: &str) -> &'n [Node] {
+    let Some(node) = section.get(key) else { return &[] };
+    if let Kind::Array(items) = &node.kind {
+        return items;
+    }
+    section.wrong(
+        key,
+        Wrong::new(format!("“{key}” is {}", node.what())).expected(format!("tables, each under [[{key}]]")),
+    );
+    &[]
+}
+
+/// The names of the tables; one that stands twice is noted.
+fn distinct_names(tables: &[Node], what: &str, notes: &Notes<'_>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for table in tables {
+        let at = table.at("/name");
+        let Kind::Text(name) = &at.kind else { continue };
+        if names.contains(name) {
+            notes.add(
+                &at.span,
+                Wrong::new(format!("there are two of the {what} “{name}”")).expected("distinct names"),
+            );
+        } else {
+            names.push(name.clone());
+        }
+    }
+    names
+}

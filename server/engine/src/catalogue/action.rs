@@ -1,0 +1,231 @@
+//! Something in the catalogue that can be called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::action::Annotations;
+use model::{Effect, FieldError, OfferedAction, Preview, Refusal, Surface};
+use serde_json::{Map, Value};
+
+use super::approvers::Approver;
+use super::convert::Conversion;
+use super::preview::PreviewTemplate;
+use super::refusals::{RefusalRule, as_pointer, refusal_for};
+use super::request::RequestTemplate;
+use super::rule::Rule;
+use super::schema::InputSchema;
+use super::template::{Scope, Template};
+use super::{fingerprint, offer, output, preview};
+use crate::credential::Credential;
+use crate::outgoing::Outgoing;
+
+/// Something in the catalogue that can be called.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches of the catalogue")]
+pub struct Action {
+    /// Its name: `[a-z][a-z0-9_]{0,63}`.
+    pub name: String,
+    /// A short name for people.
+    pub title: String,
+    /// What it does, for the model and for people.
+    pub description: String,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Where it can be called.
+    pub expose: Vec<Surface>,
+    /// It can be called without a token.
+    pub public: bool,
+    /// The tenants it is for; empty: everywhere.
+    pub tenants: Vec<String>,
+    /// Whether it is there at all for a caller.
+    pub register_when: Option<Rule>,
+    /// Whether a caller may call it.
+    pub authorize: Option<Rule>,
+    /// Whether a caller may call it with this input.
+    pub authorize_input: Option<Rule>,
+    /// Whether a call waits for a person whoever makes it. A rule that cannot be evaluated counts as true here.
+    pub hold_when: Option<Rule>,
+    /// A caller who may not call it is told that it does not exist.
+    pub deny_as_not_found: bool,
+    /// Who decides; empty: the agent's owner.
+    pub approvers: Vec<Approver>,
+    /// How many of them.
+    pub quorum: u32,
+    /// The owner may decide too.
+    pub self_approval: bool,
+    /// A decider has to sign in afresh.
+    pub step_up: bool,
+    /// How long a call waits for a person.
+    pub hold_ttl: Duration,
+    /// How long a Confirm can be undone.
+    pub undo_window: Duration,
+    /// A repeat with the same key is answered from the receipt.
+    pub replay: bool,
+    /// The credential that its requests carry.
+    pub credential: Option<Arc<Credential>>,
+    /// Fields of the answer that are secrets: an answer that holds one is not stored.
+    pub credential_fields: Vec<String>,
+    /// Fields that the caller neither sees nor sets.
+    pub fixed: Map<String, Value>,
+    /// What is made of the caller's values before they are validated.
+    pub convert: Vec<(String, Vec<Conversion>)>,
+    /// The schema of its input.
+    pub input: InputSchema,
+    /// What the input may not be, beyond the schema.
+    pub rules: Vec<InputRule>,
+    /// What is sent.
+    pub request: RequestTemplate,
+    /// What is asked before, to see what would happen.
+    pub dry_run: Option<RequestTemplate>,
+    /// The JSON Pointers into the dry run's answer that a confirmation is bound to; empty: all of it.
+    pub fingerprint: Vec<String>,
+    /// What a person is shown.
+    pub preview: PreviewTemplate,
+    /// The fields of the answer that the caller gets; `None`: all.
+    pub output: Option<Vec<String>>,
+    /// The answer in words for the model.
+    pub(super) reply: Option<Template>,
+    /// What the upstream's refusals mean.
+    pub refusals: Vec<RefusalRule>,
+}
+
+/// What the input may not be: where `when` is true, `field` is at fault.
+#[derive(Debug)]
+pub struct InputRule {
+    /// The fault, as a rule over `input`.
+    pub when: Rule,
+    /// The field at fault.
+    pub field: String,
+    /// Fixed text.
+    pub message: String,
+}
+
+impl Action {
+    /// The action as a caller is offered it.
+    pub fn offered(&self) -> OfferedAction {
+        OfferedAction {
+            name: self.name.clone(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            effect: self.effect,
+            input_schema: offer::schema(self.input.as_json(), &self.fixed, &self.control_fields()),
+            annotations: Annotations::of(self.effect, self.replay),
+        }
+    }
+
+    /// The control fields that a call of it may carry.
+    pub fn control_fields(&self) -> Vec<&'static str> {
+        offer::control(self.effect, self.replay)
+    }
+
+    /// Whether a call of it may carry this control field.
+    pub fn advertises(&self, control_field: &str) -> bool {
+        self.control_fields().contains(&control_field)
+    }
+
+    /// Whether it is exposed there.
+    pub fn is_exposed_on(&self, surface: Surface) -> bool {
+        self.expose.contains(&surface)
+    }
+
+    /// Its writes are never let through by a token or by the caller's own session.
+    pub fn wants_queue(&self) -> bool {
+        self.effect.is_write() && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval)
+    }
+
+    /// Every field at fault: by the schema, with formats asserted, then by the rules. The messages never hold the
+    /// caller's values. Empty: the input is valid.
+    pub fn validate(&self, input: &Value) -> Vec<FieldError> {
+        let mut faults = self.input.faults(&self.declared(input));
+        let sound = faults.is_empty();
+        for rule in &self.rules {
+            let field = as_pointer(&rule.field);
+            if rule.is_broken(input, &field, sound) && !faults.iter().any(|fault| fault.field == field) {
+                faults.push(FieldError::new(field, rule.message.clone()));
+            }
+        }
+        faults
+    }
+
+    /// The input less the fixed fields that the schema does not know.
+    fn declared(&self, input: &Value) -> Value {
+        let mut declared = input.clone();
+        if let Some(entries) = declared.as_object_mut() {
+            entries.retain(|name, _| !self.fixed.contains_key(name) || self.input.property(name).is_some());
+        }
+        declared
+    }
+
+    /// The request for a valid input, or every field it cannot be written from.
+    pub fn render(&self, input: &Value) -> Result<Outgoing, Vec<FieldError>> {
+        self.request.render(&Scope::input(input))
+    }
+
+    /// The dry run's request for a valid input; `None`: the action has no dry run.
+    pub fn render_dry_run(&self, input: &Value) -> Result<Option<Outgoing>, Vec<FieldError>> {
+        self.dry_run.as_ref().map(|request| request.render(&Scope::input(input))).transpose()
+    }
+
+    /// What a person is shown. The version is left empty. `dry_run`: what the dry run answered, if it was asked.
+    pub fn preview(
+        &self,
+        input: &Value,
+        outgoing: &Outgoing,
+        dry_run: Option<&Value>,
+        agent_words: Option<String>,
+        warnings: Vec<String>,
+    ) -> Preview {
+        let written = self.preview.write(&Scope::with_dry_run(input, dry_run), &self.input);
+        Preview {
+            version: String::new(),
+            title: written.title.unwrap_or_else(|| self.title.clone()),
+            summary: written.summary,
+            fields: written.fields,
+            target: written.target,
+            effect: self.effect,
+            request: preview::request(
+                outgoing,
+                self.credential.as_ref().map(|credential| credential.name.as_str()),
+            ),
+            agent_words,
+            warnings,
+            checked: preview::checked(dry_run),
+        }
+    }
+
+    /// What the caller gets of an answer.
+    pub fn project(&self, answer: &Value) -> Value {
+        output::project(self.output.as_deref(), answer)
+    }
+
+    /// Whether an answer may be stored for replay: none of its objects has one of the `credential_fields`.
+    pub fn may_be_stored(&self, answer: &Value) -> bool {
+        output::has_none_of(&self.credential_fields, answer)
+    }
+
+    /// The answer in words for the model. `output`: what the caller gets. `None` also when a part of it is missing.
+    pub fn reply(&self, input: &Value, output: &Value) -> Option<String> {
+        self.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
+    }
+
+    /// What an upstream's 4xx means to the caller.
+    pub fn refusal_for(&self, status: u16) -> Refusal {
+        refusal_for(&self.refusals, status)
+    }
+
+    /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
+    pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
+        fingerprint::of(outgoing, dry_run, &self.fingerprint)
+    }
+}
+
+impl InputRule {
+    /// Whether the field is at fault. `sound`: the schema found nothing. A rule that cannot be evaluated does not apply
+    /// when its field is not there; when it is, it counts as broken, so that no input can get around it.
+    fn is_broken(&self, input: &Value, pointer: &str, sound: bool) -> bool {
+        self.when.evaluate_input(input).unwrap_or_else(|error| {
+            tracing::debug!(rule = %self.when.source(), %error, "a rule of the input could not be evaluated");
+            sound && input.pointer(pointer).is_some()
+        })
+    }
+}

@@ -1,0 +1,256 @@
+//! The record of how a send ended: receipt, completion and event in one transaction, while the call is still open.
+
+use std::time::Duration;
+
+use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Refusal, Time};
+use sha2::{Digest, Sha256};
+
+use crate::catalogue::Action;
+use crate::conclusion::Conclusion;
+use crate::engine::Engine;
+use crate::outgoing::Outgoing;
+use crate::seal::Purpose;
+use crate::sending::approval_of;
+use crate::store::{Amendment, CallRow, NewReceipt, SendEnd, StoreError, Tx};
+use crate::stored_request::StoredRequest;
+
+/// How long a result is kept when nobody fetches it, in seconds.
+const UNFETCHED: i64 = 86_400;
+
+/// Records how a send ended. Never raises: a database that is away is asked again for a while, then the log is told
+/// and recovery takes over.
+pub(crate) async fn record(
+    engine: &Engine,
+    row: &CallRow,
+    action: &Action,
+    stored: &StoredRequest,
+    conclusion: &Conclusion,
+) -> Option<ReceiptId> {
+    let mut pause = Duration::from_millis(50);
+    for _ in 0..7 {
+        match try_record(engine, row, action, stored, conclusion).await {
+            Ok(receipt) => {
+                engine.nudges().tell(row.id);
+                return receipt;
+            }
+            Err(error) => {
+                tracing::error!(%error, call = %row.id, "the end of a send could not be recorded yet");
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause *= 3;
+    }
+    tracing::error!(call = %row.id, status = %conclusion.status, "the end of a send was not recorded; the call becomes in doubt");
+    None
+}
+
+async fn try_record(
+    engine: &Engine,
+    row: &CallRow,
+    action: &Action,
+    stored: &StoredRequest,
+    conclusion: &Conclusion,
+) -> Result<Option<ReceiptId>, StoreError> {
+    let at = engine.now();
+    let receipt = match conclusion.receipt {
+        Some(outcome) => Some(
+            new_receipt(
+                engine,
+                row,
+                action.credential.as_ref().map(|credential| credential.name.clone()),
+                stored,
+                outcome,
+                conclusion.upstream_status,
+                at,
+            )
+            .await?,
+        ),
+        None => None,
+    };
+    let receipt_id = receipt.as_ref().map(|new| new.receipt.id);
+    let result =
+        conclusion.result.as_ref().map(|result| result.seal(engine.sealer(), Purpose::Result, row.id));
+    let attempts = attempts(row, conclusion, at);
+    let end = SendEnd {
+        status: conclusion.status,
+        at,
+        result: result.as_deref(),
+        erase_at: result.as_ref().map(|_| at.plus_seconds(UNFETCHED)),
+        problem: conclusion.refusal.as_ref(),
+        upstream_status: conclusion.upstream_status,
+        receipt_id,
+        attempts: &attempts,
+    };
+    let mut tx = engine.store().begin().await?;
+    if tx.end_sending(row.id, CallStatus::Sending, &end).await? {
+        if let Some(new) = &receipt {
+            tx.insert_receipt(new).await?;
+        }
+        write_key(engine, &mut tx, row, action, conclusion, at).await?;
+        write_event(engine, &mut tx, row, conclusion, receipt_id, at).await?;
+        tx.commit().await?;
+        return Ok(receipt_id);
+    }
+    drop(tx);
+    record_late(engine, row, action, conclusion, end).await
+}
+
+/// The lease had run out and the call was given up as in doubt; then its answer came. An answer that it was done is
+/// the truth. An answer that it was not done does not end the doubt by itself: a person looks.
+async fn record_late(
+    engine: &Engine,
+    row: &CallRow,
+    action: &Action,
+    conclusion: &Conclusion,
+    end: SendEnd<'_>,
+) -> Result<Option<ReceiptId>, StoreError> {
+    let Some(now) = engine.store().call(row.id).await? else { return Ok(None) };
+    let known = now.receipt_id;
+    if conclusion.status != CallStatus::Done {
+        return Ok(known);
+    }
+    let mut tx = engine.store().begin().await?;
+    let late = SendEnd { receipt_id: known, ..end };
+    if !tx.end_sending(row.id, CallStatus::InDoubt, &late).await? {
+        return Ok(known);
+    }
+    if let Some(receipt) = known {
+        tx.insert_amendment(&Amendment {
+            id: ReceiptId::from_uuid(engine.ambient().uuid()),
+            receipt,
+            at: end.at,
+            outcome: Outcome::Done,
+            upstream_status: conclusion.upstream_status,
+            person: None,
+        })
+        .await?;
+    }
+    write_key(engine, &mut tx, row, action, conclusion, end.at).await?;
+    write_event(engine, &mut tx, row, conclusion, known, end.at).await?;
+    tx.commit().await?;
+    Ok(known)
+}
+
+/// Ends a call that stands as sending, and of which no byte has left.
+pub(crate) async fn record_unsent(
+    engine: &Engine,
+    row: &CallRow,
+    refusal: Refusal,
+) -> Result<(), StoreError> {
+    let at = engine.now();
+    let end = SendEnd {
+        status: CallStatus::Refused,
+        at,
+        result: None,
+        erase_at: None,
+        problem: Some(&refusal),
+        upstream_status: None,
+        receipt_id: None,
+        attempts: &row.attempts,
+    };
+    let mut tx = engine.store().begin().await?;
+    if tx.end_sending(row.id, CallStatus::Sending, &end).await? {
+        if let Some(slot) = row.claim_slot {
+            tx.free_claim(slot, row.id).await?;
+        }
+        let id = EventId::from_uuid(engine.ambient().uuid());
+        tx.insert_event(&row.event(id, at, model::EventType::Refused, CallStatus::Refused)).await?;
+        tx.commit().await?;
+        engine.nudges().tell(row.id);
+    }
+    Ok(())
+}
+
+/// The key stays used, with the answer where it may be stored, or is free again.
+async fn write_key(
+    engine: &Engine,
+    tx: &mut Tx,
+    row: &CallRow,
+    action: &Action,
+    conclusion: &Conclusion,
+    at: Time,
+) -> Result<(), StoreError> {
+    let Some(slot) = row.claim_slot else { return Ok(()) };
+    if !conclusion.keeps_key {
+        return tx.free_claim(slot, row.id).await;
+    }
+    let settings = &engine.catalogue().server;
+    let storable = conclusion
+        .result
+        .as_ref()
+        .filter(|result| result.may_be_replayed(settings.store_limit, &action.credential_fields));
+    if let Some(result) = storable {
+        let sealed = result.seal(engine.sealer(), Purpose::Answer, row.id);
+        tx.store_answer(slot, row.id, &sealed, at.plus_seconds(engine.seconds(settings.answer_ttl))).await?;
+    }
+    Ok(())
+}
+
+async fn write_event(
+    engine: &Engine,
+    tx: &mut Tx,
+    row: &CallRow,
+    conclusion: &Conclusion,
+    receipt: Option<ReceiptId>,
+    at: Time,
+) -> Result<(), StoreError> {
+    let id = EventId::from_uuid(engine.ambient().uuid());
+    let mut event = row.event(id, at, conclusion.event_type(), conclusion.status);
+    event.upstream_status = conclusion.upstream_status;
+    event.receipt_id = receipt;
+    tx.insert_event(&event).await
+}
+
+/// All sends that are known not to have happened.
+fn attempts(row: &CallRow, conclusion: &Conclusion, at: Time) -> Vec<Attempt> {
+    let mut attempts = row.attempts.clone();
+    if conclusion.status == CallStatus::Failed {
+        attempts.push(Attempt { at, upstream_status: conclusion.upstream_status });
+    }
+    attempts
+}
+
+/// The receipt of a call, from what was sent.
+pub(crate) async fn new_receipt(
+    engine: &Engine,
+    row: &CallRow,
+    credential: Option<String>,
+    stored: &StoredRequest,
+    outcome: Outcome,
+    upstream_status: Option<u16>,
+    at: Time,
+) -> Result<NewReceipt, StoreError> {
+    let body = stored.outgoing.body.as_deref().unwrap_or_default();
+    Ok(NewReceipt {
+        call: row.id,
+        host: host_of(&stored.outgoing),
+        receipt: Receipt {
+            id: ReceiptId::from_uuid(engine.ambient().uuid()),
+            at,
+            person_id: row.person_id,
+            agent_id: row.agent_id,
+            session: row.session.clone(),
+            credential,
+            action: row.action.clone(),
+            surface: row.surface,
+            method: stored.outgoing.method.to_string(),
+            url: bare_url(&stored.outgoing),
+            body_size: body.len() as u64,
+            body_sha256: data_encoding::HEXLOWER.encode(&Sha256::digest(body)),
+            approval: approval_of(engine, row.id, stored).await?,
+            upstream_status,
+            outcome,
+        },
+    })
+}
+
+/// The host, with its port when that is not the scheme's default.
+fn host_of(outgoing: &Outgoing) -> String {
+    let host = outgoing.url.host_str().unwrap_or_default();
+    outgoing.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// The address without query, fragment and user info.
+fn bare_url(outgoing: &Outgoing) -> String {
+    format!("{}://{}{}", outgoing.url.scheme(), host_of(outgoing), outgoing.url.path())
+}

@@ -1,0 +1,122 @@
+//! What follows from how a send ended (the table "What a send can end as"). Pure.
+
+use model::{CallStatus, EventType, Outcome, Refusal};
+
+use crate::catalogue::Action;
+use crate::egress::{BodyRead, NeverLeft, Response, Sent};
+use crate::pipeline::json_or_text;
+use crate::stored_result::StoredResult;
+
+/// What follows from how a send ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Conclusion {
+    /// `Done`, `Refused`, `Failed` or `InDoubt`.
+    pub(crate) status: CallStatus,
+    /// What the caller is told, unless it was done.
+    pub(crate) refusal: Option<Refusal>,
+    /// What the caller gets, when it was done.
+    pub(crate) result: Option<StoredResult>,
+    /// What the upstream answered.
+    pub(crate) upstream_status: Option<u16>,
+    /// What the receipt says; `None`: there is none.
+    pub(crate) receipt: Option<Outcome>,
+    /// Whether the idempotency key stays used.
+    pub(crate) keeps_key: bool,
+}
+
+impl Conclusion {
+    /// Known not to have happened: no receipt, and the key is free.
+    pub(crate) const fn failed(refusal: Refusal, upstream_status: Option<u16>) -> Self {
+        Self {
+            status: CallStatus::Failed,
+            refusal: Some(refusal),
+            result: None,
+            upstream_status,
+            receipt: None,
+            keeps_key: false,
+        }
+    }
+
+    /// Nobody knows: a receipt says so, and the key is kept until a person settles it.
+    const fn in_doubt(upstream_status: Option<u16>) -> Self {
+        Self {
+            status: CallStatus::InDoubt,
+            refusal: None,
+            result: None,
+            upstream_status,
+            receipt: Some(Outcome::InDoubt),
+            keeps_key: true,
+        }
+    }
+
+    /// The event that ends the call.
+    pub(crate) const fn event_type(&self) -> EventType {
+        match self.status {
+            CallStatus::Done => EventType::Completed,
+            CallStatus::Refused => EventType::Refused,
+            CallStatus::InDoubt => EventType::InDoubt,
+            _ => EventType::Failed,
+        }
+    }
+}
+
+/// What follows from how a send of this action ended.
+pub(crate) fn conclude(action: &Action, input: &serde_json::Value, sent: Sent) -> Conclusion {
+    let doubtful = |status| {
+        action.credential.as_ref().is_some_and(|credential| credential.in_doubt_on.contains(&status))
+    };
+    match sent {
+        Sent::NeverLeft(why) => Conclusion::failed(never_left(why), None),
+        Sent::Unknown(_) => Conclusion::in_doubt(None),
+        Sent::Answered(response) if doubtful(response.status) => Conclusion::in_doubt(Some(response.status)),
+        Sent::Answered(response) => match response.status {
+            500.. => {
+                Conclusion::failed(Refusal::UpstreamFailed(Some(response.status)), Some(response.status))
+            }
+            400..500 => refused(action, response.status),
+            _ => done(action, input, response),
+        },
+    }
+}
+
+/// Whatever kept the request from leaving, the caller may try again.
+fn never_left(why: NeverLeft) -> Refusal {
+    tracing::warn!(%why, "a request did not leave");
+    why.into()
+}
+
+fn refused(action: &Action, status: u16) -> Conclusion {
+    Conclusion {
+        status: CallStatus::Refused,
+        refusal: Some(action.refusal_for(status)),
+        result: None,
+        upstream_status: Some(status),
+        receipt: Some(Outcome::Done),
+        keeps_key: false,
+    }
+}
+
+fn done(action: &Action, input: &serde_json::Value, response: Response) -> Conclusion {
+    let result = match response.body {
+        BodyRead::Whole(body) => {
+            let output = action.project(&json_or_text(&body));
+            StoredResult { reply: action.reply(input, &output), result: output }
+        }
+        BodyRead::TooLarge { limit } => {
+            unread(format!("It was done. The answer was larger than {limit} bytes and was not kept."))
+        }
+        BodyRead::Cut => unread("It was done. The answer broke off and was not kept.".to_owned()),
+    };
+    Conclusion {
+        status: CallStatus::Done,
+        refusal: None,
+        result: Some(result),
+        upstream_status: Some(response.status),
+        receipt: Some(Outcome::Done),
+        keeps_key: true,
+    }
+}
+
+const fn unread(reply: String) -> StoredResult {
+    StoredResult { result: serde_json::Value::Null, reply: Some(reply) }
+}

@@ -1,0 +1,132 @@
+//! The one door out of the house: checks a request against its credential, and sends it exactly once.
+//!
+//! `check` is pure and gives a [`Checked`]; `send` takes nothing else. One send is one connection of its own: one
+//! resolution, no pool, no redirect, no retry. How it ended is told truthfully, because a write that may have happened
+//! must never be taken for one that has not: see [`Sent`].
+
+mod address;
+mod blocked;
+mod connection;
+mod exchange;
+mod headers;
+mod path;
+mod policy;
+mod request;
+mod resolver;
+mod scrub;
+mod sent;
+mod status_line;
+mod tls;
+mod trace;
+mod url;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use self::blocked::Blocked;
+pub use self::policy::Checked;
+pub use self::resolver::{Resolver, SystemResolver};
+pub use self::sent::{BodyRead, NeverLeft, Response, Sent, Unknown};
+pub use self::tls::EgressError;
+pub use self::url::parse_url;
+
+use self::scrub::Scrubber;
+use self::tls::Tls;
+use crate::credential::Credential;
+use crate::outgoing::Outgoing;
+use crate::secret::Secret;
+
+/// What bounds every send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest request body, in bytes.
+    pub request_body: usize,
+    /// The largest response body, in bytes.
+    pub response_body: usize,
+    /// Resolving, connecting and the TLS handshake together.
+    pub connect: Duration,
+    /// From the first byte of the request to the last byte of the answer.
+    pub answer: Duration,
+}
+
+impl Default for Limits {
+    /// 1 MiB out, 10 MiB back, 10 s to connect, 60 s to answer.
+    fn default() -> Self {
+        Self {
+            request_body: 1024 * 1024,
+            response_body: 10 * 1024 * 1024,
+            connect: Duration::from_secs(10),
+            answer: Duration::from_mins(1),
+        }
+    }
+}
+
+/// Checks and sends requests. Cheap to clone.
+#[derive(Clone)]
+pub struct Egress {
+    limits: Limits,
+    tls: Tls,
+    resolver: Arc<dyn Resolver>,
+}
+
+impl Egress {
+    /// Trusts the system's root certificates and asks the system's resolver.
+    pub fn new(limits: Limits) -> Result<Self, EgressError> {
+        Ok(Self { limits, tls: Tls::system()?, resolver: Arc::new(SystemResolver) })
+    }
+
+    /// Trusts the root certificates of this PEM text as well.
+    pub fn with_roots(self, pem: &[u8]) -> Result<Self, EgressError> {
+        Ok(Self { tls: self.tls.with_roots(pem)?, ..self })
+    }
+
+    /// Asks another resolver.
+    #[must_use]
+    pub fn with_resolver(self, resolver: impl Resolver) -> Self {
+        Self { resolver: Arc::new(resolver), ..self }
+    }
+
+    /// What bounds every send.
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Whether this request may leave with this credential (or with none). No I/O: a host that is a name is
+    /// judged again in [`Egress::send`], by the addresses it resolves to.
+    pub fn check(&self, credential: Option<&Credential>, outgoing: Outgoing) -> Result<Checked, Blocked> {
+        policy::check(credential, outgoing, self.limits.request_body)
+    }
+
+    /// Sends the request once. The secret goes into the credential's header and into nothing else; where the request
+    /// was checked without a credential it is not sent at all.
+    ///
+    /// Dropping the future closes the connection; what had left by then is not told, so a caller that needs the truth
+    /// awaits the end.
+    pub async fn send(
+        &self,
+        checked: Checked,
+        secret: Option<&Secret>,
+        idempotency_key: Option<&str>,
+    ) -> Sent {
+        let scrubber = secret.map(|secret| Scrubber::new(secret.expose()));
+        let (target, request) = match request::build(checked, secret, idempotency_key) {
+            Ok(built) => built,
+            Err(why) => return Sent::NeverLeft(why),
+        };
+        let open = connection::open(&target, self.resolver.as_ref(), &self.tls, self.limits.connect);
+        match open.await {
+            Ok(link) => exchange::run(link, request, &self.limits, scrubber.as_ref()).await,
+            Err(why) => Sent::NeverLeft(why),
+        }
+    }
+}
+
+impl fmt::Debug for Egress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Egress").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

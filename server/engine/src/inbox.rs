@@ -1,0 +1,85 @@
+//! What waits for a person, and one call as its page shows it.
+
+use model::{Call, CallId, HeldCall, Listing, Refusal};
+
+use crate::actor::{Actor, Decider, PersonActor};
+use crate::engine::Engine;
+use crate::filter::PageAsked;
+use crate::item::Item;
+use crate::store::{CallRow, CallState, Standing, Window};
+
+impl Engine {
+    /// The held calls that this person may decide, newest first.
+    pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
+        let rows = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
+        let items = rows
+            .items
+            .iter()
+            .map(|row| Ok(HeldCall { call: self.call_of(row, true)?, preview: self.preview_of(row)? }))
+            .collect::<Result<_, Refusal>>()?;
+        Ok(Listing { items, next_cursor: rows.next_cursor })
+    }
+
+    /// The same list for the page, with names and titles.
+    pub async fn inbox(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
+        let rows = self.store().held_for(person.id(), &Window::asked(page)?, self.now()).await?;
+        self.items(&rows, |_| Standing { owns: false, decides: true })
+    }
+
+    /// How many calls wait for this person.
+    pub async fn inbox_count(&self, person: &PersonActor) -> Result<u64, Refusal> {
+        Ok(self.store().count_held_for(person.id(), self.now()).await?)
+    }
+
+    /// The person's own calls and their agents', however they ended, newest first.
+    pub async fn calls(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
+        let rows = self.store().calls_of(person.id(), &Window::asked(page)?).await?;
+        self.items(&rows, |_| Standing { owns: true, decides: false })
+    }
+
+    /// One call's page; `None`: not for this person.
+    pub async fn item(&self, person: &PersonActor, id: CallId) -> Result<Option<Item>, Refusal> {
+        let seen = self.seen_by(&Actor::Person(person.clone()), id).await?;
+        let Some((row, standing)) = seen else { return Ok(None) };
+        let mut item = self.item_of(&row, standing)?;
+        item.decided_by = self.store().decided_by(id).await?;
+        Ok(Some(item))
+    }
+
+    fn items(
+        &self,
+        rows: &Listing<CallRow>,
+        standing: impl Fn(&CallRow) -> Standing,
+    ) -> Result<Listing<Item>, Refusal> {
+        let items =
+            rows.items.iter().map(|row| self.item_of(row, standing(row))).collect::<Result<_, _>>()?;
+        Ok(Listing { items, next_cursor: rows.next_cursor.clone() })
+    }
+
+    fn item_of(&self, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
+        let sees = standing.owns || standing.decides;
+        let preview = match row.preview.as_ref().filter(|_| sees) {
+            Some(_) => Some(self.preview_of(row)?),
+            None => None,
+        };
+        let call: Call = self.call_of(row, sees)?;
+        let ended = call.status.is_ended();
+        Ok(Item {
+            title: preview
+                .as_ref()
+                .filter(|_| !ended)
+                .map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
+            preview,
+            agent: row.agent_name.clone(),
+            person: row.person_name.clone(),
+            may_decide: standing.decides && matches!(row.state, CallState::Held { .. }),
+            undo_until: match row.state {
+                CallState::Approved { send_at } if standing.decides => Some(send_at),
+                _ => None,
+            },
+            decided_by: Vec::new(),
+            upstream_status: row.upstream_status,
+            call,
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Background jobs. They take no input, are bounded and can be repeated at any time, on any node.
+
+use std::time::Duration;
+
+use model::{CallId, CallStatus, EventType, Outcome, ReceiptId, Refusal};
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use crate::completion::new_receipt;
+use crate::engine::Engine;
+use crate::store::StoreError;
+use crate::stored_request::StoredRequest;
+
+/// The most a job takes on at once; the rest is taken at its next turn.
+const BATCH: i64 = 100;
+
+/// The running jobs; dropped, they stop.
+pub struct Jobs {
+    tasks: JoinSet<()>,
+}
+
+impl Engine {
+    /// Starts the jobs of this process.
+    #[must_use = "the jobs stop when this is dropped"]
+    pub fn start_jobs(&self) -> Jobs {
+        let mut tasks = JoinSet::new();
+        let lease = self.catalogue().server.lease;
+        let often = Duration::from_millis(500);
+        tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
+        tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
+            engine.expire_calls().await
+        }));
+        tasks.spawn(repeat(
+            self.clone(),
+            (lease / 4).clamp(often, Duration::from_secs(5)),
+            |engine| async move { engine.recover_sends().await },
+        ));
+        tasks.spawn(repeat(
+            self.clone(),
+            Duration::from_secs(5),
+            |engine| async move { engine.erase().await },
+        ));
+        Jobs { tasks }
+    }
+
+    /// Confirmed calls whose undo window has passed go out; most were started by the process that took the decision.
+    pub async fn send_due_calls(&self) -> Result<(), StoreError> {
+        for id in self.store().calls_to_send(self.now(), BATCH).await? {
+            self.send_when_due(id).await;
+        }
+        Ok(())
+    }
+
+    /// Held calls that nobody decided in time lapse.
+    pub async fn expire_calls(&self) -> Result<(), StoreError> {
+        for id in self.store().calls_to_expire(self.now(), BATCH).await? {
+            let Some(row) = self.store().call(id).await? else { continue };
+            let now = self.now();
+            let mut tx = self.store().begin().await?;
+            if !tx.end_unsent(id, CallStatus::Held, CallStatus::Expired, now, None, None).await? {
+                continue;
+            }
+            if let Some(slot) = row.claim_slot {
+                tx.free_claim(slot, id).await?;
+            }
+            tx.insert_event(&row.event(self.event_id(), now, EventType::Expired, CallStatus::Expired))
+                .await?;
+            tx.commit().await?;
+            self.nudges().tell(id);
+        }
+        Ok(())
+    }
+
+    /// Sends whose process answers for them no more become in doubt. They are never sent again.
+    pub async fn recover_sends(&self) -> Result<(), StoreError> {
+        for id in self.store().calls_with_lapsed_lease(self.now(), BATCH).await? {
+            if let Err(refusal) = self.give_up(id).await {
+                tracing::error!(call = %id, code = %refusal.problem().code, "a lapsed send could not be recorded as in doubt");
+            }
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, id: CallId) -> Result<(), Refusal> {
+        let Some(row) = self.store().call(id).await? else { return Ok(()) };
+        let Some(blob) = row.input.as_deref() else { return Ok(()) };
+        let stored = StoredRequest::open(self.sealer(), id, blob)?;
+        let credential = self
+            .catalogue()
+            .action(&row.action)
+            .and_then(|action| action.credential.as_ref().map(|c| c.name.clone()));
+        let now = self.now();
+        let receipt = new_receipt(self, &row, credential, &stored, Outcome::InDoubt, None, now).await?;
+        let receipt_id: ReceiptId = receipt.receipt.id;
+        let mut tx = self.store().begin().await?;
+        if !tx.give_up_lapsed(id, now, receipt_id).await? {
+            return Ok(());
+        }
+        tx.insert_receipt(&receipt).await?;
+        let mut event = row.event(self.event_id(), now, EventType::InDoubt, CallStatus::InDoubt);
+        event.receipt_id = Some(receipt_id);
+        tx.insert_event(&event).await?;
+        tx.commit().await?;
+        self.nudges().tell(id);
+        Ok(())
+    }
+
+    /// What has been kept long enough is erased.
+    pub async fn erase(&self) -> Result<(), StoreError> {
+        let now = self.now();
+        self.store().erase_results(now).await?;
+        self.store().erase_answers(now).await?;
+        self.store().delete_expired_sessions(now).await?;
+        self.store().delete_old_prompts(now).await?;
+        Ok(())
+    }
+}
+
+impl Jobs {
+    /// Stops the jobs. A send that one of them started goes on.
+    pub async fn stop(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
+
+/// Does a job again and again. A turn that fails is told to the log; the next one comes all the same.
+async fn repeat<F, T>(engine: Engine, pause: Duration, job: F)
+where
+    F: Fn(Engine) -> T + Send,
+    T: Future<Output = Result<(), StoreError>> + Send,
+{
+    let mut turns = tokio::time::interval(pause);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        turns.tick().await;
+        if let Err(error) = job(engine.clone()).await {
+            tracing::error!(%error, "a job failed; it is done again at its next turn");
+        }
+    }
+}

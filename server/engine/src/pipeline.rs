@@ -1,0 +1,102 @@
+//! The pipeline: every call, from every surface, in this order. A step that says no ends the call.
+//!
+//! Each step is one file and a function from one stage of a call to the next, so a step cannot be left out: `run` on a
+//! call that was not cleared does not compile. Nothing but steps stands here.
+
+mod arguments;
+mod authorize;
+mod authorize_input;
+mod claim;
+mod door;
+mod gate;
+mod journal;
+mod membership;
+mod prepare;
+mod registration;
+mod run;
+mod stage;
+mod stop;
+mod token;
+mod validate;
+
+use std::sync::Arc;
+
+use model::{Answer, OfferedAction, Refusal, Surface};
+
+pub(crate) use self::gate::{Showing, json_or_text, sealed_row, show};
+pub(crate) use self::stage::{Allowed, Call, Found, Head};
+pub(crate) use self::stop::Stop;
+use crate::actor::Actor;
+use crate::arrival::Arrival;
+use crate::engine::Engine;
+
+/// One call, from its arrival to its answer.
+pub(crate) async fn run(engine: &Engine, arrival: Arrival) -> Result<Answer, Refusal> {
+    let call = door::pass(engine, arrival)?;
+    let trace = call.trace();
+    match steps(engine, call).await {
+        Ok(answer) => Ok(answer),
+        Err(Stop::Answered(answer)) => Ok(*answer),
+        Err(Stop::Ended(refusal)) => Err(refusal),
+        Err(Stop::Refused(refusal)) => {
+            journal::refused(engine, &trace, &refusal).await;
+            Err(refusal)
+        }
+    }
+}
+
+/// Steps 2 to 13.
+async fn steps(engine: &Engine, call: Call<Found>) -> Result<Answer, Stop> {
+    let call = allow(engine, call).await?;
+    let call = claim::look_up(engine, call).await?;
+    let call = gate::pass(engine, call).await?;
+    run::run(engine, call).await
+}
+
+/// Steps 2 to 9: may this caller do this, with these arguments? A person's Confirm walks them again.
+pub(crate) async fn allow(engine: &Engine, call: Call<Found>) -> Result<Call<Allowed>, Stop> {
+    let call = token::check(call)?;
+    let call = registration::check(engine, call)?;
+    let call = membership::check(engine, call).await?;
+    let call = authorize::check(engine, call)?;
+    let call = arguments::cut(call);
+    let call = prepare::prepare(call);
+    let call = validate::check(call)?;
+    authorize_input::check(engine, call)
+}
+
+/// The door again, for a held call that a person confirms.
+pub(crate) fn reopen(engine: &Engine, id: model::CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
+    door::reopen(engine, id, arrival)
+}
+
+/// What this caller would be offered now: for each action, every check that needs no input.
+pub(crate) async fn offered(
+    engine: &Engine,
+    actor: &Actor,
+    surface: Surface,
+    tenant: Option<&str>,
+) -> Result<Vec<OfferedAction>, Refusal> {
+    let mut offered = Vec::new();
+    for action in engine.catalogue().actions().cloned().collect::<Vec<_>>() {
+        let arrival = Arrival::asking(actor.clone(), surface, &action.name, tenant);
+        let Ok(call) = door::pass(engine, arrival) else { continue };
+        match open_to(engine, call).await {
+            Ok(()) => offered.push(action.offered()),
+            Err(Stop::Refused(Refusal::Unavailable)) => return Err(Refusal::Unavailable),
+            Err(_) => {}
+        }
+    }
+    Ok(offered)
+}
+
+/// Steps 2 to 5.
+async fn open_to(engine: &Engine, call: Call<Found>) -> Result<(), Stop> {
+    let call = token::check(call)?;
+    let call = registration::check(engine, call)?;
+    let call = membership::check(engine, call).await?;
+    authorize::check(engine, call).map(|_| ())
+}
+
+/// The action a call found, shared.
+pub(crate) type SharedAction = Arc<crate::catalogue::Action>;

@@ -1,0 +1,77 @@
+//! Step 1, the door: the action is exposed on this surface, the surface is on, the agent's toolset has it.
+
+use model::{CallId, Refusal};
+
+use super::stage::{Call, Found, Head, Sent};
+use crate::actor::Actor;
+use crate::arrival::Arrival;
+use crate::catalogue::{Caller, CallerKind};
+use crate::engine::Engine;
+
+/// A new call.
+pub(super) fn pass(engine: &Engine, arrival: Arrival) -> Result<Call<Found>, Refusal> {
+    let id = CallId::from_uuid(engine.ambient().uuid());
+    reopen(engine, id, arrival)
+}
+
+/// The same door for a call that has its id already.
+pub(super) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
+    let catalogue = engine.catalogue();
+    let action = catalogue
+        .action(&arrival.action)
+        .filter(|action| {
+            catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface)
+        })
+        .filter(|action| in_toolset(&arrival.actor, &action.name))
+        .cloned();
+    let action = match (&arrival.actor, action) {
+        // Nobody in particular is told the same of every action that is not public, whether there is one or not.
+        (Actor::Public { .. }, Some(action)) if action.public => action,
+        (Actor::Public { .. }, _) => return Err(Refusal::Unauthenticated),
+        (_, found) => found.ok_or(Refusal::NotFound)?,
+    };
+    let head = Head {
+        id,
+        at: engine.now(),
+        session: session_of(&arrival),
+        caller: caller_of(&arrival),
+        actor: arrival.actor,
+        surface: arrival.surface,
+        tenant: arrival.tenant,
+        reason: arrival.reason,
+        action,
+    };
+    Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
+}
+
+fn in_toolset(actor: &Actor, name: &str) -> bool {
+    let toolset = actor.agent().and_then(|agent| agent.toolset.as_ref());
+    toolset.is_none_or(|tools| tools.iter().any(|tool| tool == name))
+}
+
+/// The agent's session: the one its key is bound to, else the one it names, else its key's id.
+fn session_of(arrival: &Arrival) -> Option<String> {
+    let agent = arrival.actor.agent()?;
+    let own = || agent.bound_session.clone();
+    Some(own().or_else(|| arrival.session.clone()).unwrap_or_else(|| agent.key.to_string()))
+}
+
+/// What rules may ask about the caller.
+fn caller_of(arrival: &Arrival) -> Caller {
+    let actor = &arrival.actor;
+    Caller {
+        kind: match actor {
+            Actor::Person(_) => CallerKind::Person,
+            Actor::Agent(_) => CallerKind::Agent,
+            Actor::Public { .. } => CallerKind::Public,
+            Actor::System => CallerKind::System,
+        },
+        person: actor.person().map(|person| person.email.clone()),
+        roles: actor.person().map(|person| person.roles.clone()).unwrap_or_default(),
+        groups: actor.groups().to_vec(),
+        agent: actor.agent().map(|agent| agent.name.clone()),
+        abilities: actor.abilities(),
+        tenant: arrival.tenant.clone(),
+        surface: arrival.surface,
+    }
+}

@@ -1,0 +1,71 @@
+//! The table of section 5: which way a call takes at the gate.
+
+use model::{Person, Refusal};
+
+use super::super::stage::{Call, Claimed};
+use crate::actor::Actor;
+use crate::catalogue::{Action, Approver};
+use crate::engine::Engine;
+
+/// Which way a call takes.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Route {
+    /// It is run.
+    Pass,
+    /// It waits for one of these subjects of the view `person_subjects`.
+    Hold(Vec<String>),
+    /// Its caller is asked back, with a token.
+    Prompt,
+    /// It carries a token from a caller whose tokens are not taken.
+    TokenRefused(Refusal),
+}
+
+pub(super) fn of(engine: &Engine, call: &Call<Claimed>) -> Route {
+    let (head, ready) = (&call.head, &call.data.ready);
+    let wanted = head.action.hold_when.as_ref().is_some_and(|rule| {
+        // A rule that cannot be evaluated holds the call: somebody looks at it.
+        rule.evaluate(&head.caller, engine.now(), Some(&ready.input)).unwrap_or(true)
+    });
+    choose(&head.actor, &head.action, wanted, ready.control.confirm_token.is_some())
+}
+
+/// The first row that fits the caller counts; the surface never changes it.
+fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) -> Route {
+    if hold_wanted {
+        return Route::Hold(approvers(action, actor.person()));
+    }
+    if !action.effect.is_write() {
+        return Route::Pass;
+    }
+    let queued = action.wants_queue();
+    match actor {
+        Actor::Person(person) if !queued => Route::Hold(vec![own(person.person())]),
+        Actor::Agent(agent) if agent.requires_approval && has_token => {
+            Route::TokenRefused(Refusal::ConfirmTokenInvalid(model::refusal::TokenFault::Invalid))
+        }
+        Actor::Agent(agent) if agent.requires_approval => Route::Hold(approvers(action, actor.person())),
+        _ if queued => Route::Hold(approvers(action, actor.person())),
+        _ if action.effect.is_dangerous() => Route::Prompt,
+        _ => Route::Pass,
+    }
+}
+
+/// Who decides in the approval queue: the action's approvers, else the owner, else the operators.
+fn approvers(action: &Action, owner: Option<&Person>) -> Vec<String> {
+    if action.approvers.is_empty() {
+        return vec![owner.map_or_else(|| "role:operator".to_owned(), own)];
+    }
+    action
+        .approvers
+        .iter()
+        .map(|approver| match approver {
+            Approver::Person(email) => format!("person:{}", email.to_lowercase()),
+            Approver::Role(role) => format!("role:{role}"),
+            Approver::Group(name) => format!("group:{name}"),
+        })
+        .collect()
+}
+
+fn own(person: &Person) -> String {
+    format!("id:{}", person.id)
+}

@@ -1,0 +1,98 @@
+//! Step 7, the input: header merged, control fields split off, NUL refused, fixed input, conversions, defaults; the
+//! hash over the caller's remaining arguments.
+//!
+//! Faults are gathered and told together with those of the next step.
+
+use model::{FieldError, Surface};
+use serde_json::{Map, Value};
+
+use super::stage::{Call, Control, Cut, Head, Prepared, Ready, Sent};
+use crate::catalogue::input;
+use crate::idempotency::IdempotencyKey;
+use crate::input_hash::InputHash;
+
+pub(super) fn prepare(call: Call<Cut>) -> Call<Prepared> {
+    let head = call.head.clone();
+    call.become_with(|Sent { input: mut arguments, key_header }| {
+        let mut faults = input::nul_fields(&arguments);
+        let control = split_control(&head, &mut arguments, &key_header, &mut faults);
+        if head.surface != Surface::Mcp {
+            faults.extend(input::unknown_arguments(&head.action, &arguments));
+        }
+        let input_hash = InputHash::of(&arguments);
+        let input = match input::prepare(&head.action, arguments.clone()) {
+            Ok(input) => Value::Object(input),
+            Err(errors) => {
+                faults.extend(errors);
+                Value::Object(arguments.clone())
+            }
+        };
+        (Ready { control, arguments, input_hash, input }, faults)
+    })
+}
+
+/// Takes the control fields out of the arguments.
+fn split_control(
+    head: &Head,
+    arguments: &mut Map<String, Value>,
+    header: &[String],
+    faults: &mut Vec<FieldError>,
+) -> Control {
+    let dry_run = match arguments.remove("dry_run") {
+        None | Some(Value::Bool(false)) => false,
+        Some(Value::Bool(true)) => true,
+        Some(_) => {
+            faults.push(FieldError::new("/dry_run", "This has to be true or false."));
+            false
+        }
+    };
+    let confirm_token = match arguments.remove("confirm_token") {
+        None => None,
+        Some(Value::String(token)) => Some(token),
+        Some(_) => {
+            faults.push(FieldError::new("/confirm_token", "This has to be a text."));
+            None
+        }
+    };
+    let field = arguments.remove("idempotency_key");
+    // Actions that only read or cannot replay ignore the key, so that a caller may send one with everything.
+    let keyed = head.action.effect.is_write() && head.action.replay;
+    let key = if keyed { key(head, field.as_ref(), header, faults) } else { None };
+    Control { dry_run, confirm_token, key }
+}
+
+/// The key from the header, the field, or both when they are the same.
+fn key(
+    head: &Head,
+    field: Option<&Value>,
+    header: &[String],
+    faults: &mut Vec<FieldError>,
+) -> Option<IdempotencyKey> {
+    let mut fault = |message| {
+        faults.push(FieldError::new("/idempotency_key", message));
+        None
+    };
+    let of_field = match field {
+        None => None,
+        Some(value) => match value.as_str().and_then(IdempotencyKey::bare) {
+            Some(key) => Some(key),
+            None => return fault("The idempotency key has to be 1 to 128 visible ASCII characters."),
+        },
+    };
+    // On MCP the key is the argument; a transport header is not the caller's.
+    let of_header = match header {
+        [] => None,
+        _ if head.surface == Surface::Mcp => None,
+        [one] => match IdempotencyKey::header(one) {
+            Some(key) => Some(key),
+            None => return fault("The idempotency key has to be 1 to 128 visible ASCII characters."),
+        },
+        _ => return fault("The header Idempotency-Key may be sent once."),
+    };
+    match (of_field, of_header) {
+        (Some(field), Some(header)) if field != header => {
+            fault("The header Idempotency-Key and the field idempotency_key have to be the same.")
+        }
+        (field, header) => field.or(header),
+    }
+}

@@ -1,0 +1,291 @@
+//! People, agents and tokens: made and ended here, listed for operators and admins.
+
+use model::{Ability, AgentId, FieldError, KeyId, OfferedAction, Person, PersonId, Refusal, Role};
+
+use crate::actor::PersonActor;
+use crate::agent::AgentLine;
+use crate::credential::Credential;
+use crate::engine::Engine;
+use crate::password;
+use crate::seal::Purpose;
+use crate::store::{KeyRow, NewKey};
+use crate::token::{PlainToken, TokenKind};
+
+/// A person to be added.
+#[derive(Debug, Clone)]
+pub struct PersonWanted {
+    /// Their address.
+    pub email: String,
+    /// Their name.
+    pub name: String,
+    /// Roles beside `member`.
+    pub roles: Vec<Role>,
+    /// Their password.
+    pub password: Option<String>,
+}
+
+/// An agent to be added, with its first key.
+#[derive(Debug, Clone)]
+pub struct AgentWanted {
+    /// Its name.
+    pub name: String,
+    /// The owner's address.
+    pub owner: String,
+    /// Every write of its key goes to the approval queue.
+    pub requires_approval: bool,
+    /// What its key may be used for; empty: the four `actions:` abilities.
+    pub abilities: Vec<Ability>,
+    /// The actions it may see.
+    pub toolset: Option<Vec<String>>,
+    /// The one session its key is bound to.
+    pub session: Option<String>,
+}
+
+impl Engine {
+    /// Adds a person.
+    ///
+    /// # Errors
+    /// `Invalid` with every field at fault, a taken address among them.
+    pub async fn add_person(&self, wanted: PersonWanted) -> Result<Person, Refusal> {
+        let mut faults = Vec::new();
+        let email = wanted.email.trim().to_lowercase();
+        if !looks_like_email(&email) {
+            faults.push(FieldError::new("/email", "This has to be an address like name@example.com."));
+        }
+        let name = wanted.name.trim().to_owned();
+        if name.is_empty() || name.chars().count() > 200 || name.contains('\0') {
+            faults.push(FieldError::new("/name", "The name has to be 1 to 200 characters."));
+        }
+        if wanted.password.as_ref().is_some_and(|password| password.chars().count() < password::SHORTEST) {
+            faults.push(FieldError::new("/password", "The password has to be at least 8 characters."));
+        }
+        if !faults.is_empty() {
+            return Err(Refusal::Invalid(faults));
+        }
+        let roles = Role::ALL
+            .iter()
+            .copied()
+            .filter(|role| *role == Role::Member || wanted.roles.contains(role))
+            .collect();
+        let person = Person {
+            id: PersonId::from_uuid(self.ambient().uuid()),
+            email,
+            name,
+            roles,
+            created_at: self.now(),
+            disabled_at: None,
+        };
+        let hash = self.hashed(wanted.password).await?;
+        let mut tx = self.store().begin().await?;
+        tx.insert_person(&person, hash.as_deref())
+            .await
+            .map_err(|error| taken(error, "/email", "Somebody with this address is there already."))?;
+        tx.commit().await?;
+        Ok(person)
+    }
+
+    /// Adds an agent with its first key, which is shown once.
+    ///
+    /// # Errors
+    /// `Invalid` with every field at fault.
+    pub async fn add_agent(&self, wanted: AgentWanted) -> Result<(AgentId, PlainToken), Refusal> {
+        let mut faults = Vec::new();
+        let owner = self.store().person_by_email(&wanted.owner).await?.map(|(person, _)| person);
+        if owner.as_ref().is_none_or(|person| person.disabled_at.is_some()) {
+            faults.push(FieldError::new("/owner", "There is nobody with this address."));
+        }
+        if !is_name(&wanted.name) {
+            faults.push(FieldError::new(
+                "/name",
+                "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”.",
+            ));
+        }
+        if wanted
+            .abilities
+            .iter()
+            .any(|ability| !Ability::AGENT_DEFAULT.contains(ability) && *ability != Ability::ReceiptsRead)
+        {
+            faults.push(FieldError::new(
+                "/abilities",
+                "An agent's key carries the abilities actions:… and receipts:read alone.",
+            ));
+        }
+        if wanted.session.as_ref().is_some_and(|session| !is_session(session)) {
+            faults.push(FieldError::new(
+                "/session",
+                "The session has to be 1 to 128 visible ASCII characters.",
+            ));
+        }
+        let owner = match owner {
+            Some(owner) if faults.is_empty() => owner,
+            _ => return Err(Refusal::Invalid(faults)),
+        };
+        let agent = AgentId::from_uuid(self.ambient().uuid());
+        let token = PlainToken::generate(TokenKind::Agent, self.ambient());
+        let abilities =
+            if wanted.abilities.is_empty() { Ability::AGENT_DEFAULT.to_vec() } else { wanted.abilities };
+        let row = KeyRow {
+            id: KeyId::from_uuid(self.ambient().uuid()),
+            agent: Some((agent, wanted.name.clone())),
+            person: owner.id,
+            abilities,
+            requires_approval: wanted.requires_approval,
+            toolset: wanted.toolset,
+            session: wanted.session,
+            last_used_at: None,
+        };
+        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None };
+        let mut tx = self.store().begin().await?;
+        tx.insert_agent(agent, owner.id, &wanted.name, self.now())
+            .await
+            .map_err(|error| taken(error, "/name", "An agent with this name is there already."))?;
+        tx.insert_key(&key).await?;
+        tx.commit().await?;
+        Ok((agent, token))
+    }
+
+    /// Adds a person's token, which is shown once. Without abilities it has `receipts:read`.
+    ///
+    /// # Errors
+    /// `Invalid` when there is no such person.
+    pub async fn add_token(
+        &self,
+        email: &str,
+        abilities: Vec<Ability>,
+    ) -> Result<(KeyId, PlainToken), Refusal> {
+        let person = self.store().person_by_email(email).await?.map(|(person, _)| person);
+        let person = person
+            .filter(|person| person.disabled_at.is_none())
+            .ok_or_else(|| Refusal::invalid("/person", "There is nobody with this address."))?;
+        let token = PlainToken::generate(TokenKind::Person, self.ambient());
+        let row = KeyRow {
+            id: KeyId::from_uuid(self.ambient().uuid()),
+            agent: None,
+            person: person.id,
+            abilities: if abilities.is_empty() { vec![Ability::ReceiptsRead] } else { abilities },
+            requires_approval: false,
+            toolset: None,
+            session: None,
+            last_used_at: None,
+        };
+        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None };
+        let id = key.row.id;
+        let mut tx = self.store().begin().await?;
+        tx.insert_key(&key).await?;
+        tx.commit().await?;
+        Ok((id, token))
+    }
+
+    /// Revokes an agent by name or id: its keys are taken no more and what it has waiting is withdrawn. `false`: there
+    /// is none, or it was revoked before.
+    pub async fn revoke_agent(&self, name_or_id: &str) -> Result<bool, Refusal> {
+        let agents = self.store().agents().await?;
+        let found =
+            agents.iter().find(|agent| agent.name == name_or_id || agent.id.to_string() == name_or_id);
+        let Some(agent) = found else { return Ok(false) };
+        let mut tx = self.store().begin().await?;
+        let revoked = tx.revoke_agent(agent.id, self.now()).await?;
+        tx.commit().await?;
+        for key in self.store().keys_of_agent(agent.id).await? {
+            self.withdraw_of_key(key).await?;
+        }
+        Ok(revoked)
+    }
+
+    /// Revokes one key or token; what it has waiting is withdrawn. `false`: there is none, or it was revoked before.
+    pub async fn revoke_token(&self, id: KeyId) -> Result<bool, Refusal> {
+        let mut tx = self.store().begin().await?;
+        let revoked = tx.revoke_key(id, self.now()).await?;
+        tx.commit().await?;
+        self.withdraw_of_key(id).await?;
+        Ok(revoked)
+    }
+
+    /// Puts a person into a group.
+    pub async fn add_to_group(&self, group: &str, person: PersonId) -> Result<(), Refusal> {
+        let mut tx = self.store().begin().await?;
+        tx.add_to_group(group, person).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// Keeps a credential's secret in the sealed store.
+    pub async fn set_secret(&self, credential: &str, secret: &str) -> Result<(), Refusal> {
+        let sealed = self.sealer().seal(Purpose::Credential, credential, secret.as_bytes());
+        Ok(self.store().set_sealed_secret(credential, &sealed, self.now()).await?)
+    }
+
+    /// Everybody, for operators and admins.
+    pub async fn people(&self, person: &PersonActor) -> Result<Vec<Person>, Refusal> {
+        oversees(person)?;
+        Ok(self.store().people().await?)
+    }
+
+    /// Every agent, for operators and admins.
+    pub async fn agents(&self, person: &PersonActor) -> Result<Vec<AgentLine>, Refusal> {
+        oversees(person)?;
+        Ok(self.store().agents().await?)
+    }
+
+    /// The catalogue's actions, for operators and admins.
+    pub fn actions(&self, person: &PersonActor) -> Result<Vec<OfferedAction>, Refusal> {
+        oversees(person)?;
+        Ok(self.catalogue().actions().map(|action| action.offered()).collect())
+    }
+
+    /// The catalogue's credentials, names and rules alone, for operators and admins.
+    pub fn credentials(&self, person: &PersonActor) -> Result<Vec<Credential>, Refusal> {
+        oversees(person)?;
+        Ok(self.catalogue().credentials().map(|credential| credential.as_ref().clone()).collect())
+    }
+
+    /// Everybody, for whoever runs the desk from its command line.
+    pub async fn all_people(&self) -> Result<Vec<Person>, Refusal> {
+        Ok(self.store().people().await?)
+    }
+
+    /// Every agent, for whoever runs the desk from its command line.
+    pub async fn all_agents(&self) -> Result<Vec<AgentLine>, Refusal> {
+        Ok(self.store().agents().await?)
+    }
+
+    async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
+        let Some(password) = password else { return Ok(None) };
+        let ambient = self.ambient().clone();
+        let hash = tokio::task::spawn_blocking(move || password::hash(&password, &ambient)).await;
+        hash.map(Some).map_err(|_| Refusal::Unavailable)
+    }
+}
+
+/// Operators and admins; everybody else learns nothing.
+fn oversees(person: &PersonActor) -> Result<(), Refusal> {
+    let roles = &person.person().roles;
+    if roles.contains(&Role::Operator) || roles.contains(&Role::Admin) {
+        Ok(())
+    } else {
+        Err(Refusal::NotFound)
+    }
+}
+
+fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
+    if error.is_taken() { Refusal::invalid(field, message) } else { error.into() }
+}
+
+/// Enough to catch a slip of the hand; whether an address exists only a mail to it can tell.
+fn looks_like_email(email: &str) -> bool {
+    let sound =
+        email.len() <= 254 && email.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
+    sound
+        && email
+            .split_once('@')
+            .is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'))
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
+}
+
+/// Whether a text can name a session: 1 to 128 visible ASCII characters.
+pub fn is_session(session: &str) -> bool {
+    (1..=128).contains(&session.len()) && session.bytes().all(|byte| (0x21..=0x7e).contains(&byte))
+}

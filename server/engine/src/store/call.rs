@@ -1,0 +1,723 @@
+//! Calls: one row from the claim to the end.
+
+use model::{
+    AgentId, Attempt, CallId, CallStatus, Effect, KeyId, Listing, PersonId, ReceiptId, Refusal, Surface, Time,
+};
+use sqlx::any::AnyRow;
+
+use super::columns::{Columns, to_json};
+use super::{Store, StoreError, Tx, Window};
+
+/// A call as it is stored.
+#[derive(Debug, Clone)]
+pub struct CallRow {
+    /// Its id.
+    pub id: CallId,
+    /// Where it stands, with what that state knows.
+    pub state: CallState,
+    /// The action's name.
+    pub action: String,
+    /// The action's title: what the call is named by after its end.
+    pub title: String,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Where it came in.
+    pub surface: Surface,
+    /// Whose call it is.
+    pub person_id: Option<PersonId>,
+    /// That person's name.
+    pub person_name: Option<String>,
+    /// The agent that called.
+    pub agent_id: Option<AgentId>,
+    /// That agent's name.
+    pub agent_name: Option<String>,
+    /// The key or token that was shown.
+    pub key_id: Option<KeyId>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The tenant the call named.
+    pub tenant: Option<String>,
+    /// How many distinct people have to confirm.
+    pub quorum: u32,
+    /// When it came in.
+    pub created_at: Time,
+    /// When a person decided, if one did.
+    pub decided_at: Option<Time>,
+    /// When it lapses or would have lapsed.
+    pub expires_at: Option<Time>,
+    /// The idempotency slot it holds.
+    pub claim_slot: Option<[u8; 32]>,
+    /// Sealed arguments and request, until the end.
+    pub input: Option<Vec<u8>>,
+    /// Sealed preview, until the end.
+    pub preview: Option<Vec<u8>>,
+    /// The preview's version.
+    pub preview_version: Option<String>,
+    /// The fingerprint the preview was made with.
+    pub fingerprint: Option<[u8; 32]>,
+    /// Sealed result, as long as it is kept.
+    pub result: Option<Vec<u8>>,
+    /// Why it did not end as done.
+    pub problem: Option<Refusal>,
+    /// What the upstream answered.
+    pub upstream_status: Option<u16>,
+    /// The receipt.
+    pub receipt_id: Option<ReceiptId>,
+    /// Earlier sends that are known not to have happened.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Where a call stands, with what that state knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallState {
+    /// In the durable queue.
+    Queued,
+    /// Waiting for a person.
+    Held {
+        /// When it lapses.
+        expires_at: Time,
+    },
+    /// Confirmed; can be undone until then.
+    Approved {
+        /// When it is sent.
+        send_at: Time,
+    },
+    /// Bytes may be on their way.
+    Sending {
+        /// Until when the process that sends answers for it.
+        lease_until: Time,
+    },
+    /// A handler is at work.
+    Running,
+    /// Done.
+    Done,
+    /// The upstream or the action said no.
+    Refused,
+    /// A person said no.
+    Declined {
+        /// Their words.
+        reason: Option<String>,
+    },
+    /// Nobody answered in time.
+    Expired,
+    /// Taken back.
+    Withdrawn,
+    /// The upstream failed or was not reached.
+    Failed,
+    /// Nobody knows whether it happened.
+    InDoubt,
+}
+
+impl CallState {
+    /// The state's word.
+    pub const fn status(&self) -> CallStatus {
+        match self {
+            Self::Queued => CallStatus::Queued,
+            Self::Held { .. } => CallStatus::Held,
+            Self::Approved { .. } => CallStatus::Approved,
+            Self::Sending { .. } => CallStatus::Sending,
+            Self::Running => CallStatus::Running,
+            Self::Done => CallStatus::Done,
+            Self::Refused => CallStatus::Refused,
+            Self::Declined { .. } => CallStatus::Declined,
+            Self::Expired => CallStatus::Expired,
+            Self::Withdrawn => CallStatus::Withdrawn,
+            Self::Failed => CallStatus::Failed,
+            Self::InDoubt => CallStatus::InDoubt,
+        }
+    }
+}
+
+/// A call to be stored, held or already on its way.
+#[derive(Debug, Clone)]
+pub struct NewCall {
+    /// The row; `state` is `Held` or `Sending`.
+    pub row: CallRow,
+    /// SHA-256 over the canonical JSON of the caller's arguments.
+    pub input_hash: [u8; 32],
+    /// Who may decide it: subjects of the view `person_subjects`.
+    pub approvers: Vec<String>,
+    /// Whether the owner may be among those who decide.
+    pub self_approval: bool,
+    /// Who sends it, when it is on its way.
+    pub lease_owner: Option<String>,
+}
+
+/// What a finished send leaves in the call's row.
+#[derive(Debug, Clone)]
+pub struct SendEnd<'a> {
+    /// `Done`, `Refused`, `Failed` or `InDoubt`.
+    pub status: CallStatus,
+    /// When.
+    pub at: Time,
+    /// Sealed result.
+    pub result: Option<&'a [u8]>,
+    /// When the result is erased at the latest.
+    pub erase_at: Option<Time>,
+    /// Why it did not end as done.
+    pub problem: Option<&'a Refusal>,
+    /// What the upstream answered.
+    pub upstream_status: Option<u16>,
+    /// The receipt, when one was written.
+    pub receipt_id: Option<ReceiptId>,
+    /// All sends known not to have happened, this one included.
+    pub attempts: &'a [Attempt],
+}
+
+/// How one person stands to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// It is their own agents' or their own call.
+    pub owns: bool,
+    /// They may decide it.
+    pub decides: bool,
+}
+
+/// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
+const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
+    c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
+    c.send_at, c.lease_until, c.claim_slot, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
+    c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
+const FROM: &str =
+    "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
+
+/// Whether the person `$1` may decide `c`.
+const DECIDES: &str = "(EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+    WHERE ca.call_id = c.id AND s.person_id = $1) AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
+
+impl Store {
+    /// The call with this id, for the desk itself.
+    pub async fn call(&self, id: CallId) -> Result<Option<CallRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} {FROM} WHERE c.id = $1"));
+        let row = sqlx::query(sql).bind(id.to_string()).fetch_optional(&self.read).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The call with this id, if the agent made it.
+    pub async fn call_of_agent(&self, id: CallId, agent: AgentId) -> Result<Option<CallRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} {FROM} WHERE c.id = $1 AND c.agent_id = $2"));
+        let row =
+            sqlx::query(sql).bind(id.to_string()).bind(agent.to_string()).fetch_optional(&self.read).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The call with this id and how the person stands to it, if they own it, may decide it, or are an operator.
+    pub async fn call_seen_by(
+        &self,
+        person: PersonId,
+        id: CallId,
+    ) -> Result<Option<(CallRow, Standing)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT}, CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, CASE WHEN {DECIDES} THEN 1 ELSE 0 END AS decides \
+             {FROM} WHERE c.id = $2 AND (c.person_id = $1 OR {DECIDES} \
+             OR EXISTS (SELECT 1 FROM person_subjects s WHERE s.person_id = $1 AND s.subject = 'role:operator'))"
+        ));
+        let row =
+            sqlx::query(sql).bind(person.to_string()).bind(id.to_string()).fetch_optional(&self.read).await?;
+        let Some(row) = row else { return Ok(None) };
+        // CASE gives INTEGER on PostgreSQL, hence the smaller type.
+        let columns = Columns::new("calls", "id", &row);
+        let standing =
+            Standing { owns: columns.small_flag("owns")?, decides: columns.small_flag("decides")? };
+        Ok(Some((read(&row)?, standing)))
+    }
+
+    /// The held calls that the person may decide, newest first.
+    pub async fn held_for(
+        &self,
+        person: PersonId,
+        window: &Window,
+        now: Time,
+    ) -> Result<Listing<CallRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT} {FROM} WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES} AND c.id < $3 ORDER BY c.id DESC LIMIT $4"
+        ));
+        let rows = sqlx::query(sql)
+            .bind(person.to_string())
+            .bind(now.micros())
+            .bind(window.before_id())
+            .bind(window.fetch())
+            .fetch_all(&self.read)
+            .await?;
+        page(window, &rows)
+    }
+
+    /// How many held calls the person may decide.
+    pub async fn count_held_for(&self, person: PersonId, now: Time) -> Result<u64, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT COUNT(*) FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES}"
+        ));
+        let count: i64 =
+            sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).fetch_one(&self.read).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// The person's own calls and their agents', newest first.
+    pub async fn calls_of(&self, person: PersonId, window: &Window) -> Result<Listing<CallRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT} {FROM} WHERE c.person_id = $1 AND c.id < $2 ORDER BY c.id DESC LIMIT $3"
+        ));
+        let rows = sqlx::query(sql)
+            .bind(person.to_string())
+            .bind(window.before_id())
+            .bind(window.fetch())
+            .fetch_all(&self.read)
+            .await?;
+        page(window, &rows)
+    }
+
+    /// How many calls of an agent wait for a person.
+    pub async fn count_held_of_agent(&self, agent: AgentId) -> Result<u64, StoreError> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM calls WHERE state = 'held' AND agent_id = $1")
+                .bind(agent.to_string())
+                .fetch_one(&self.read)
+                .await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Confirmed calls whose undo window has passed, oldest first.
+    pub async fn calls_to_send(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+        self.ids(
+            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 ORDER BY send_at LIMIT $2",
+            now,
+            limit,
+        )
+        .await
+    }
+
+    /// Held calls that nobody decided in time.
+    pub async fn calls_to_expire(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+        self.ids(
+            "SELECT id FROM calls WHERE state = 'held' AND expires_at <= $1 ORDER BY expires_at LIMIT $2",
+            now,
+            limit,
+        )
+        .await
+    }
+
+    /// Calls that were being sent by a process that answers for them no more.
+    pub async fn calls_with_lapsed_lease(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+        self.ids("SELECT id FROM calls WHERE state = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2", now, limit).await
+    }
+
+    /// Open calls that a key made and that have not been sent.
+    pub async fn unsent_calls_of_key(&self, key: KeyId) -> Result<Vec<CallId>, StoreError> {
+        let rows =
+            sqlx::query("SELECT id FROM calls WHERE key_id = $1 AND state IN ('held', 'approved', 'queued')")
+                .bind(key.to_string())
+                .fetch_all(&self.read)
+                .await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
+    async fn ids(&self, sql: &'static str, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+        let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
+    /// Renews the lease of a send. `false`: this process answers for it no more.
+    pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state = 'sending' AND lease_owner = $2",
+        )
+        .bind(id.to_string())
+        .bind(owner)
+        .bind(until.micros())
+        .execute(&self.write)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Notes the first delivery of a result: from then on it is kept for a shorter time.
+    pub async fn mark_delivered(&self, id: CallId, now: Time, erase_at: Time) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE calls SET delivered_at = $2, erase_at = CASE WHEN erase_at < $3 THEN erase_at ELSE $3 END \
+             WHERE id = $1 AND delivered_at IS NULL AND erase_at IS NOT NULL",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .bind(erase_at.micros())
+        .execute(&self.write)
+        .await?;
+        Ok(())
+    }
+
+    /// Erases results that have been kept long enough.
+    pub async fn erase_results(&self, now: Time) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET result = NULL, erase_at = NULL WHERE erase_at IS NOT NULL AND erase_at <= $1",
+        )
+        .bind(now.micros())
+        .execute(&self.write)
+        .await?;
+        Ok(done.rows_affected())
+    }
+}
+
+impl Tx {
+    /// Stores a call that is held or on its way.
+    pub async fn insert_call(&mut self, new: &NewCall) -> Result<(), StoreError> {
+        let row = &new.row;
+        let lease_until = match row.state {
+            CallState::Sending { lease_until } => Some(lease_until),
+            _ => None,
+        };
+        sqlx::query(
+            "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
+             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, input, preview, \
+             preview_version, fingerprint) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)",
+        )
+        .bind(row.id.to_string())
+        .bind(row.state.status().as_str())
+        .bind(&row.action)
+        .bind(&row.title)
+        .bind(row.effect.as_str())
+        .bind(row.surface.as_str())
+        .bind(row.person_id.map(|id| id.to_string()))
+        .bind(row.agent_id.map(|id| id.to_string()))
+        .bind(row.key_id.map(|id| id.to_string()))
+        .bind(&row.session)
+        .bind(&row.tenant)
+        .bind(i64::from(new.self_approval))
+        .bind(i64::from(row.quorum))
+        .bind(row.created_at.micros())
+        .bind(row.expires_at.map(Time::micros))
+        .bind(row.decided_at.map(Time::micros))
+        .bind(lease_until.map(Time::micros))
+        .bind(&new.lease_owner)
+        .bind(new.input_hash.to_vec())
+        .bind(row.claim_slot.map(|slot| slot.to_vec()))
+        .bind(row.input.clone())
+        .bind(row.preview.clone())
+        .bind(&row.preview_version)
+        .bind(row.fingerprint.map(|print| print.to_vec()))
+        .execute(&mut *self.inner)
+        .await?;
+        for subject in &new.approvers {
+            sqlx::query(
+                "INSERT INTO call_approvers (call_id, subject) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            )
+            .bind(row.id.to_string())
+            .bind(subject)
+            .execute(&mut *self.inner)
+            .await?;
+        }
+        Ok(())
+    }
+
+    /// Takes the row of a held call that still has this preview, so that nobody else decides it until the end of this
+    /// transaction. `false`: it is past holding, lapsed, or has another preview.
+    pub async fn lock_held(
+        &mut self,
+        id: CallId,
+        version: Option<&str>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = 'held' WHERE id = $1 AND state = 'held' AND expires_at > $2 \
+             AND ($3 IS NULL OR preview_version = $3)",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .bind(version)
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Held to approved: it is sent at `send_at` unless it is undone before.
+    pub async fn approve(&mut self, id: CallId, now: Time, send_at: Time) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE calls SET state = 'approved', decided_at = $2, send_at = $3 WHERE id = $1 AND state = 'held'")
+            .bind(id.to_string())
+            .bind(now.micros())
+            .bind(send_at.micros())
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Approved back to held, while the undo window is open.
+    pub async fn undo(&mut self, id: CallId, now: Time) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = 'held', decided_at = NULL, send_at = NULL WHERE id = $1 AND state = 'approved' AND send_at > $2",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// The durable intent of a call confirmed without an undo window: held to sending.
+    pub async fn start_sending(
+        &mut self,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE calls SET state = 'sending', decided_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'held'";
+        self.start(sql, id, now, owner, lease_until).await
+    }
+
+    /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
+    pub async fn start_due(
+        &mut self,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
+        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        self.start(sql, id, now, owner, lease_until).await
+    }
+
+    async fn start(
+        &mut self,
+        sql: &'static str,
+        id: CallId,
+        now: Time,
+        owner: &str,
+        lease_until: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(sql)
+            .bind(id.to_string())
+            .bind(now.micros())
+            .bind(owner)
+            .bind(lease_until.micros())
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Replaces the preview of a held call.
+    pub async fn replace_preview(&mut self, id: CallId, fresh: &CallRow) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6 WHERE id = $1 AND state = 'held'",
+        )
+        .bind(id.to_string())
+        .bind(&fresh.title)
+        .bind(fresh.input.clone())
+        .bind(fresh.preview.clone())
+        .bind(&fresh.preview_version)
+        .bind(fresh.fingerprint.map(|print| print.to_vec()))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Ends a call that has not been sent, and erases its input and preview. `from` is the only state it may be in.
+    pub async fn end_unsent(
+        &mut self,
+        id: CallId,
+        from: CallStatus,
+        to: CallStatus,
+        now: Time,
+        reason: Option<&str>,
+        problem: Option<&Refusal>,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $3, ended_at = $4, decided_at = CASE WHEN $3 = 'declined' THEN $4 ELSE decided_at END, \
+             decline_reason = $5, problem = $6, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = $2",
+        )
+        .bind(id.to_string())
+        .bind(from.as_str())
+        .bind(to.as_str())
+        .bind(now.micros())
+        .bind(reason)
+        .bind(problem.map(to_json))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Ends a send. `from` is `Sending`, or `InDoubt` for an answer that comes late. The input and the preview are
+    /// erased, unless nobody knows how it ended.
+    pub async fn end_sending(
+        &mut self,
+        id: CallId,
+        from: CallStatus,
+        end: &SendEnd<'_>,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $3, ended_at = $4, result = $5, erase_at = $6, problem = $7, upstream_status = $8, \
+             receipt_id = COALESCE($9, receipt_id), attempts = $10, lease_until = NULL, lease_owner = NULL, \
+             input = CASE WHEN $3 = 'in_doubt' THEN input END, preview = CASE WHEN $3 = 'in_doubt' THEN preview END, \
+             fingerprint = NULL WHERE id = $1 AND state = $2",
+        )
+        .bind(id.to_string())
+        .bind(from.as_str())
+        .bind(end.status.as_str())
+        .bind(end.at.micros())
+        .bind(end.result.map(<[u8]>::to_vec))
+        .bind(end.erase_at.map(Time::micros))
+        .bind(end.problem.map(to_json))
+        .bind(end.upstream_status.map(i64::from))
+        .bind(end.receipt_id.map(|id| id.to_string()))
+        .bind(to_json(end.attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Sending to in doubt, when the process that sent it answers for it no more.
+    pub async fn give_up_lapsed(
+        &mut self,
+        id: CallId,
+        now: Time,
+        receipt: ReceiptId,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = 'in_doubt', ended_at = $2, receipt_id = $3, lease_until = NULL, lease_owner = NULL \
+             WHERE id = $1 AND state = 'sending' AND lease_until <= $2",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .bind(receipt.to_string())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn page(window: &Window, rows: &[AnyRow]) -> Result<Listing<CallRow>, StoreError> {
+    let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    Ok(window.page(rows, |row| row.id.to_string()))
+}
+
+fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
+    let columns = Columns::new("calls", "id", row);
+    Ok(CallRow {
+        id: columns.parse("id")?,
+        state: read_state(&columns)?,
+        action: columns.get("action")?,
+        title: columns.get("title")?,
+        effect: columns.parse("effect")?,
+        surface: columns.parse("surface")?,
+        person_id: columns.parse_maybe("person_id")?,
+        person_name: columns.get("person_name")?,
+        agent_id: columns.parse_maybe("agent_id")?,
+        agent_name: columns.get("agent_name")?,
+        key_id: columns.parse_maybe("key_id")?,
+        session: columns.get("session")?,
+        tenant: columns.get("tenant")?,
+        quorum: columns.number("quorum")?,
+        created_at: columns.time("created_at")?,
+        decided_at: columns.time_maybe("decided_at")?,
+        expires_at: columns.time_maybe("expires_at")?,
+        claim_slot: columns.digest_maybe("claim_slot")?,
+        input: columns.get("input")?,
+        preview: columns.get("preview")?,
+        preview_version: columns.get("preview_version")?,
+        fingerprint: columns.digest_maybe("fingerprint")?,
+        result: columns.get("result")?,
+        problem: columns.json_maybe("problem")?,
+        upstream_status: columns.number_maybe("upstream_status")?,
+        receipt_id: columns.parse_maybe("receipt_id")?,
+        attempts: columns.json("attempts")?,
+    })
+}
+
+fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
+    Ok(match columns.parse::<CallStatus>("state")? {
+        CallStatus::Queued => CallState::Queued,
+        CallStatus::Held => {
+            let expires_at = columns.time_maybe("expires_at")?;
+            CallState::Held { expires_at: columns.need(expires_at, "expires_at")? }
+        }
+        CallStatus::Approved => {
+            let send_at = columns.time_maybe("send_at")?;
+            CallState::Approved { send_at: columns.need(send_at, "send_at")? }
+        }
+        CallStatus::Sending => {
+            let lease_until = columns.time_maybe("lease_until")?;
+            CallState::Sending { lease_until: columns.need(lease_until, "lease_until")? }
+        }
+        CallStatus::Running => CallState::Running,
+        CallStatus::Done => CallState::Done,
+        CallStatus::Refused => CallState::Refused,
+        CallStatus::Declined => CallState::Declined { reason: columns.get("decline_reason")? },
+        CallStatus::Expired => CallState::Expired,
+        CallStatus::Withdrawn => CallState::Withdrawn,
+        CallStatus::Failed => CallState::Failed,
+        CallStatus::InDoubt => CallState::InDoubt,
+    })
+}
+
+/// Calls just like another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Twins {
+    /// How many wait for a person.
+    pub held: u64,
+    /// How many were done since the given time.
+    pub done: u64,
+}
+
+impl Store {
+    /// Other calls of the same person (or of nobody) of the same action with the same arguments.
+    pub async fn twins(
+        &self,
+        id: CallId,
+        person: Option<PersonId>,
+        action: &str,
+        input_hash: [u8; 32],
+        since: Time,
+    ) -> Result<Twins, StoreError> {
+        let count = "SELECT COUNT(*) FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4";
+        let (hash, person) = (input_hash.to_vec(), person.map(|id| id.to_string()).unwrap_or_default());
+        let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'held'")))
+            .bind(hash.clone())
+            .bind(action)
+            .bind(&person)
+            .bind(id.to_string())
+            .fetch_one(&self.read)
+            .await?;
+        let done: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
+                .bind(hash)
+                .bind(action)
+                .bind(&person)
+                .bind(id.to_string())
+                .bind(since.micros())
+                .fetch_one(&self.read)
+                .await?;
+        Ok(Twins { held: held.unsigned_abs(), done: done.unsigned_abs() })
+    }
+}
+
+impl CallRow {
+    /// A row for a new call; state, claim, sealed parts and times of holding are still to be filled in.
+    pub(crate) fn fresh(head: &crate::pipeline::Head) -> Self {
+        Self {
+            id: head.id,
+            state: CallState::Running,
+            action: head.action.name.clone(),
+            title: head.action.title.clone(),
+            effect: head.action.effect,
+            surface: head.surface,
+            person_id: head.actor.person().map(|person| person.id),
+            person_name: None,
+            agent_id: head.actor.agent().map(|agent| agent.agent),
+            agent_name: None,
+            key_id: head.actor.key(),
+            session: head.session.clone(),
+            tenant: head.tenant.clone(),
+            quorum: 1,
+            created_at: head.at,
+            decided_at: None,
+            expires_at: None,
+            claim_slot: None,
+            input: None,
+            preview: None,
+            preview_version: None,
+            fingerprint: None,
+            result: None,
+            problem: None,
+            upstream_status: None,
+            receipt_id: None,
+            attempts: Vec::new(),
+        }
+    }
+}

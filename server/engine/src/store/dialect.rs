@@ -1,0 +1,114 @@
+//! What differs between SQLite and PostgreSQL, in one place.
+
+use std::path::Path;
+use std::str::FromStr;
+
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
+
+use super::StoreError;
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// One file on this machine.
+    Sqlite,
+    /// A server that several nodes share.
+    Postgres,
+}
+
+/// What must not stand bare in the path of a database address.
+const IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#');
+
+impl Dialect {
+    pub(super) fn of(url: &str) -> Result<Self, StoreError> {
+        if url.starts_with("sqlite:") {
+            Ok(Self::Sqlite)
+        } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+            Ok(Self::Postgres)
+        } else {
+            Err(StoreError::Address("a database address begins with “sqlite:” or “postgres://”".to_owned()))
+        }
+    }
+
+    pub(super) fn connect_options(self, url: &str, base: &Path) -> Result<AnyConnectOptions, StoreError> {
+        let url = match self {
+            Self::Sqlite => sqlite_url(url, base)?,
+            Self::Postgres => url.to_owned(),
+        };
+        // The parser's error could repeat the address, password included.
+        let options = AnyConnectOptions::from_str(&url)
+            .map_err(|_| StoreError::Address("the database address cannot be read".to_owned()))?;
+        Ok(options.disable_statement_logging())
+    }
+
+    /// How many connections may write at once.
+    pub(super) const fn writers(self) -> u32 {
+        match self {
+            Self::Sqlite => 1,
+            Self::Postgres => 16,
+        }
+    }
+
+    /// Settings of every new connection.
+    pub(super) async fn prepare_connection(self, connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+        let settings = match self {
+            // secure_delete: what is erased does not linger in free pages.
+            Self::Sqlite => {
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
+                 PRAGMA busy_timeout = 10000; PRAGMA secure_delete = ON"
+            }
+            Self::Postgres => "SET synchronous_commit = on; SET timezone = 'UTC'",
+        };
+        connection.execute(settings).await.map(|_| ())
+    }
+
+    /// Refuses a database that does not keep what it acknowledges.
+    pub(super) async fn check_durability(self, pool: &AnyPool) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite => {
+                let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
+                let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(pool).await?;
+                if mode != "wal" || synchronous != 2 {
+                    return Err(StoreError::NotDurable(
+                        "SQLite does not run with WAL and synchronous=FULL on this file system".to_owned(),
+                    ));
+                }
+            }
+            Self::Postgres => {
+                let commit: String = sqlx::query_scalar("SHOW synchronous_commit").fetch_one(pool).await?;
+                if commit != "on" {
+                    return Err(StoreError::NotDurable(
+                        "PostgreSQL does not run with synchronous_commit=on".to_owned(),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The address of the file, absolute; the file is made with owner-only rights when it is not there.
+fn sqlite_url(url: &str, base: &Path) -> Result<String, StoreError> {
+    let written = url.trim_start_matches("sqlite:").trim_start_matches("//");
+    if written.is_empty() || written.starts_with(":memory:") || written.contains('?') {
+        return Err(StoreError::Address("a SQLite address is “sqlite:” and the path of a file".to_owned()));
+    }
+    let path = base.join(written);
+    make_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
+    let path =
+        path.to_str().ok_or_else(|| StoreError::Address("the database path is not UTF-8".to_owned()))?;
+    Ok(format!("sqlite://{}", utf8_percent_encode(path, IN_PATH)))
+}
+
+#[cfg(unix)]
+fn make_private(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(|_| ())
+}
+
+#[cfg(not(unix))]
+fn make_private(path: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().create(true).append(true).open(path).map(|_| ())
+}

@@ -1,0 +1,138 @@
+//! Agents' keys and people's tokens. Only hashes are stored.
+
+use model::{Ability, AgentId, KeyId, PersonId, Time};
+use sqlx::any::AnyRow;
+
+use super::columns::{Columns, to_json};
+use super::{Store, StoreError, Tx};
+use crate::token::HashedToken;
+
+/// A key or token that is in force, with whose it is.
+#[derive(Debug, Clone)]
+pub struct KeyRow {
+    /// Its id.
+    pub id: KeyId,
+    /// The agent and its name, for an agent's key.
+    pub agent: Option<(AgentId, String)>,
+    /// The person: the agent's owner, or whose token it is.
+    pub person: PersonId,
+    /// What it may be used for.
+    pub abilities: Vec<Ability>,
+    /// Every write goes to the approval queue.
+    pub requires_approval: bool,
+    /// The actions it may see; `None`: all.
+    pub toolset: Option<Vec<String>>,
+    /// The one session it is bound to.
+    pub session: Option<String>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Time>,
+}
+
+/// A key or token to be stored.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What it is and whose.
+    pub row: KeyRow,
+    /// The hash of the token.
+    pub hash: HashedToken,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it stops being taken.
+    pub expires_at: Option<Time>,
+}
+
+/// In force: not revoked, not expired, neither the agent revoked nor the person disabled. `$2` is now.
+const IN_FORCE: &str = "SELECT k.id, k.agent_id, a.name AS agent_name, k.person_id, k.abilities, k.requires_approval, \
+    k.toolset, k.session, k.last_used_at FROM keys k JOIN persons p ON p.id = k.person_id LEFT JOIN agents a ON a.id = k.agent_id \
+    WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2) AND p.disabled_at IS NULL \
+    AND a.revoked_at IS NULL";
+
+impl Store {
+    /// The key in force with this hash.
+    pub async fn key_by_hash(&self, hash: HashedToken, now: Time) -> Result<Option<KeyRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{IN_FORCE} AND k.hash = $1"));
+        let row =
+            sqlx::query(sql).bind(hash.0.to_vec()).bind(now.micros()).fetch_optional(&self.read).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The key in force with this id.
+    pub async fn key(&self, id: KeyId, now: Time) -> Result<Option<KeyRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{IN_FORCE} AND k.id = $1"));
+        let row = sqlx::query(sql).bind(id.to_string()).bind(now.micros()).fetch_optional(&self.read).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// Every key an agent has had.
+    pub async fn keys_of_agent(&self, agent: AgentId) -> Result<Vec<KeyId>, StoreError> {
+        let rows = sqlx::query("SELECT id FROM keys WHERE agent_id = $1")
+            .bind(agent.to_string())
+            .fetch_all(&self.read)
+            .await?;
+        rows.iter().map(|row| Columns::new("keys", "id", row).parse("id")).collect()
+    }
+
+    /// Remembers that a key was used, at most once a minute.
+    pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)",
+        )
+        .bind(id.to_string())
+        .bind(now.micros())
+        .bind(now.plus_seconds(-60).micros())
+        .execute(&self.write)
+        .await?;
+        Ok(())
+    }
+}
+
+impl Tx {
+    /// Stores a key or token.
+    pub async fn insert_key(&mut self, key: &NewKey) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO keys (id, agent_id, person_id, hash, abilities, requires_approval, toolset, session, created_at, expires_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        )
+        .bind(key.row.id.to_string())
+        .bind(key.row.agent.as_ref().map(|(id, _)| id.to_string()))
+        .bind(key.row.person.to_string())
+        .bind(key.hash.0.to_vec())
+        .bind(to_json(&key.row.abilities))
+        .bind(i64::from(key.row.requires_approval))
+        .bind(key.row.toolset.as_ref().map(to_json))
+        .bind(&key.row.session)
+        .bind(key.created_at.micros())
+        .bind(key.expires_at.map(Time::micros))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(())
+    }
+
+    /// Revokes one key or token. `false`: it was already, or there is none.
+    pub async fn revoke_key(&mut self, id: KeyId, now: Time) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
+            .bind(id.to_string())
+            .bind(now.micros())
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn read(row: &AnyRow) -> Result<KeyRow, StoreError> {
+    let columns = Columns::new("keys", "id", row);
+    let agent = match columns.parse_maybe("agent_id")? {
+        Some(id) => Some((id, columns.get("agent_name")?)),
+        None => None,
+    };
+    Ok(KeyRow {
+        id: columns.parse("id")?,
+        agent,
+        person: columns.parse("person_id")?,
+        abilities: columns.json("abilities")?,
+        requires_approval: columns.flag("requires_approval")?,
+        toolset: columns.json_maybe("toolset")?,
+        session: columns.get("session")?,
+        last_used_at: columns.time_maybe("last_used_at")?,
+    })
+}

@@ -1,0 +1,118 @@
+//! People.
+
+use model::{Person, PersonId, Role, Time};
+use sqlx::any::AnyRow;
+
+use super::columns::Columns;
+use super::{Store, StoreError, Tx};
+
+/// A person's row with the roles beside it; one row per person.
+const SELECT: &str = "SELECT p.id, p.email, p.name, p.password_hash, p.created_at, p.disabled_at, \
+    (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'approver') AS approver, \
+    (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'operator') AS operator, \
+    (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'admin') AS admin \
+    FROM persons p";
+
+impl Store {
+    /// The person with this id.
+    pub async fn person(&self, id: PersonId) -> Result<Option<Person>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.id = $1"));
+        let row = sqlx::query(sql).bind(id.to_string()).fetch_optional(&self.read).await?;
+        row.as_ref().map(read).transpose()
+    }
+
+    /// The person with this address and the hash of their password.
+    pub async fn person_by_email(&self, email: &str) -> Result<Option<(Person, Option<String>)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.email = $1"));
+        let row = sqlx::query(sql).bind(email.to_lowercase()).fetch_optional(&self.read).await?;
+        let Some(row) = row else { return Ok(None) };
+        let hash = Columns::new("persons", "id", &row).get("password_hash")?;
+        Ok(Some((read(&row)?, hash)))
+    }
+
+    /// Everybody, by name.
+    pub async fn people(&self) -> Result<Vec<Person>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} ORDER BY p.name, p.id"));
+        let rows = sqlx::query(sql).fetch_all(&self.read).await?;
+        rows.iter().map(read).collect()
+    }
+
+    /// The names of the groups a person is in.
+    pub async fn groups_of(&self, id: PersonId) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT group_name FROM group_members WHERE person_id = $1 ORDER BY group_name",
+        )
+        .bind(id.to_string())
+        .fetch_all(&self.read)
+        .await?)
+    }
+}
+
+impl Tx {
+    /// Adds a person. A taken address is a unique violation (`StoreError::is_taken`).
+    pub async fn insert_person(
+        &mut self,
+        person: &Person,
+        password_hash: Option<&str>,
+    ) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO persons (id, email, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(person.id.to_string())
+        .bind(&person.email)
+        .bind(&person.name)
+        .bind(password_hash)
+        .bind(person.created_at.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        for role in &person.roles {
+            sqlx::query("INSERT INTO person_roles (person_id, role) VALUES ($1, $2)")
+                .bind(person.id.to_string())
+                .bind(role.as_str())
+                .execute(&mut *self.inner)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Puts a person into a group; a member stays one.
+    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<(), StoreError> {
+        sqlx::query(
+            "INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        )
+        .bind(group)
+        .bind(person.to_string())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(())
+    }
+
+    /// Makes an account unusable. `false`: it was already, or there is none.
+    pub async fn disable_person(&mut self, id: PersonId, now: Time) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE persons SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL")
+            .bind(id.to_string())
+            .bind(now.micros())
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn read(row: &AnyRow) -> Result<Person, StoreError> {
+    let columns = Columns::new("persons", "id", row);
+    let mut roles = vec![Role::Member];
+    for (column, role) in [("approver", Role::Approver), ("operator", Role::Operator), ("admin", Role::Admin)]
+    {
+        if columns.flag(column)? {
+            roles.push(role);
+        }
+    }
+    Ok(Person {
+        id: columns.parse("id")?,
+        email: columns.get("email")?,
+        name: columns.get("name")?,
+        roles,
+        created_at: columns.time("created_at")?,
+        disabled_at: columns.time_maybe("disabled_at")?,
+    })
+}

@@ -1,0 +1,203 @@
+//! A desk for tests: the real engine over a real database, in front of a real upstream on loopback.
+
+#![allow(dead_code, unused_imports, unreachable_pub, reason = "every test file uses its own part")]
+
+mod database;
+mod upstream;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use engine::ambient::{Ambient, Clock, SystemClock, SystemEntropy};
+use engine::catalogue::Catalogue;
+use engine::registry::{AgentWanted, PersonWanted};
+use engine::seal::Sealer;
+use engine::{Actor, Arrival, Decider, Engine, OpenOptions, PersonActor};
+use model::{Ability, Decision, Person, Role, Surface, Time, Verdict};
+use serde_json::{Map, Value};
+
+pub use self::database::{Database, postgres, sqlite};
+pub use self::upstream::{Behaviour, Upstream};
+
+/// A clock that a test can move on.
+#[derive(Clone)]
+pub struct MovableClock(Arc<AtomicI64>);
+
+impl Clock for MovableClock {
+    fn now(&self) -> Time {
+        SystemClock.now().plus_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A desk with one upstream, three people and two agents.
+pub struct Desk {
+    pub engine: Engine,
+    pub upstream: Upstream,
+    pub database: Database,
+    pub sealing_key: String,
+    clock: MovableClock,
+    /// Member, owns both agents.
+    pub ann: Person,
+    /// Approver.
+    pub max: Person,
+    /// Operator.
+    pub olga: Person,
+    /// Its writes go to the queue.
+    pub careful: String,
+    /// Its plain writes pass.
+    pub quick: String,
+}
+
+const CATALOGUE: &str = include_str!("catalogue.toml");
+
+impl Desk {
+    pub async fn on(database: Database) -> Self {
+        let upstream = Upstream::start().await;
+        let sealing_key = Sealer::generate(&Ambient::system());
+        let clock = MovableClock(Arc::new(AtomicI64::new(0)));
+        let engine = open(&database, &upstream, &sealing_key, &clock).await;
+        let ann = person(&engine, "ann@desk.test", "Ann", vec![]).await;
+        let max = person(&engine, "max@desk.test", "Max", vec![Role::Approver]).await;
+        let olga = person(&engine, "olga@desk.test", "Olga", vec![Role::Operator]).await;
+        let careful = agent(&engine, "careful", true).await;
+        let quick = agent(&engine, "quick", false).await;
+        Self { engine, upstream, database, sealing_key, clock, ann, max, olga, careful, quick }
+    }
+
+    /// Another process on the same database, with the same keys and upstream.
+    pub async fn second_node(&self) -> Engine {
+        open(&self.database, &self.upstream, &self.sealing_key, &self.clock).await
+    }
+
+    /// Lets time go on.
+    pub fn pass(&self, seconds: i64) {
+        self.clock.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
+    pub async fn actor(&self, token: &str) -> Actor {
+        self.engine.authenticate(token).await.expect("a known token")
+    }
+
+    pub async fn visitor(&self, person: &Person) -> PersonActor {
+        self.engine.visitor(person.id).await.expect("storage").expect("an account")
+    }
+
+    pub async fn decider(&self, person: &Person) -> Decider {
+        self.visitor(person).await.decider().expect("a live session decides")
+    }
+
+    /// A call of the careful agent.
+    pub async fn careful(&self, action: &str, input: Value) -> Arrival {
+        arrival(self.actor(&self.careful).await, action, input)
+    }
+
+    /// A call of the quick agent.
+    pub async fn quick(&self, action: &str, input: Value) -> Arrival {
+        arrival(self.actor(&self.quick).await, action, input)
+    }
+
+    /// Everything that stands in the database file, log included. SQLite alone.
+    pub fn file_bytes(&self) -> Option<Vec<u8>> {
+        let path = self.database.file()?;
+        let mut bytes = Vec::new();
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            bytes.extend(std::fs::read(PathBuf::from(name)).unwrap_or_default());
+        }
+        Some(bytes)
+    }
+}
+
+pub fn arrival(actor: Actor, action: &str, input: Value) -> Arrival {
+    let Value::Object(input) = input else { panic!("input is an object") };
+    Arrival {
+        actor,
+        surface: Surface::Api,
+        action: action.to_owned(),
+        input,
+        key_header: Vec::new(),
+        session: None,
+        tenant: None,
+        reason: None,
+    }
+}
+
+/// The same call with an idempotency key.
+pub fn keyed(mut arrival: Arrival, key: &str) -> Arrival {
+    arrival.key_header = vec![key.to_owned()];
+    arrival
+}
+
+pub fn with(mut arrival: Arrival, field: &str, value: Value) -> Arrival {
+    let mut input: Map<String, Value> = arrival.input;
+    input.insert(field.to_owned(), value);
+    arrival.input = input;
+    arrival
+}
+
+pub fn confirm(version: &str) -> Decision {
+    Decision { decision: Verdict::Confirm, preview_version: Some(version.to_owned()), reason: None }
+}
+
+pub fn decline(reason: &str) -> Decision {
+    Decision { decision: Verdict::Decline, preview_version: None, reason: Some(reason.to_owned()) }
+}
+
+async fn open(database: &Database, upstream: &Upstream, key: &str, clock: &MovableClock) -> Engine {
+    let text = CATALOGUE.replace("UPSTREAM", &upstream.address());
+    let catalogue = Catalogue::parse(&text, "catalogue.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let ambient = Ambient::new(clock.clone(), SystemEntropy);
+    Engine::open(OpenOptions {
+        catalogue,
+        database_url: database.url(),
+        base: PathBuf::from("/"),
+        sealer: Sealer::parse(key, ambient.clone()).expect("a key"),
+        ambient,
+        roots: None,
+    })
+    .await
+    .expect("the engine opens")
+}
+
+async fn person(engine: &Engine, email: &str, name: &str, roles: Vec<Role>) -> Person {
+    let wanted = PersonWanted { email: email.to_owned(), name: name.to_owned(), roles, password: None };
+    engine.add_person(wanted).await.expect("a person")
+}
+
+async fn agent(engine: &Engine, name: &str, requires_approval: bool) -> String {
+    let wanted = AgentWanted {
+        name: name.to_owned(),
+        owner: "ann@desk.test".to_owned(),
+        requires_approval,
+        abilities: Ability::AGENT_DEFAULT.to_vec(),
+        toolset: None,
+        session: None,
+    };
+    engine.add_agent(wanted).await.expect("an agent").1.reveal().to_owned()
+}
+
+/// Defines a test that runs on both databases.
+#[macro_export]
+macro_rules! on_both {
+    ($(#[$doc:meta])* async fn $name:ident($desk:ident: Desk) $body:block) => {
+        mod $name {
+            use super::*;
+
+            async fn run($desk: Desk) $body
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn sqlite() {
+                run(Desk::on($crate::desk::sqlite()).await).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread")]
+            async fn postgres() {
+                if let Some(database) = $crate::desk::postgres().await {
+                    run(Desk::on(database).await).await;
+                }
+            }
+        }
+    };
+}

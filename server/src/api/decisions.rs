@@ -1,0 +1,151 @@
+//! `/v1/calls/{id}/decision`: a person's yes or no, and taking a yes back.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use engine::{Actor, Decider, Engine};
+use http::HeaderMap;
+use model::{Call, CallId, Decision, FieldError, Refusal, Verdict};
+use serde_json::{Map, Value};
+
+use super::bearer::Caller;
+use super::body::JsonObject;
+use super::calls::{LONGEST_WAIT, render};
+use super::documented::{DecisionProblems, UndoProblems};
+use super::path_id::PathId;
+use super::prefer::Wait;
+use crate::problem::Rejected;
+
+/// The most characters of a person's words.
+const REASON_LIMIT: usize = 2_000;
+
+/// Decide a held call.
+///
+/// Confirming names the version of the preview that was shown. The answer comes once the decision is recorded; it
+/// waits for the send only with `Prefer: wait=N`.
+#[utoipa::path(
+    post, path = "/calls/{id}/decision", operation_id = "decideCall", tag = "approvals",
+    params(
+        ("id" = CallId, Path, description = "The call."),
+        ("Prefer" = Option<String>, Header, description = "`wait=N` holds the answer for up to N ≤ 30 seconds until the call has ended (RFC 7240)."),
+    ),
+    request_body(content = Decision, content_type = "application/json"),
+    responses((status = 200, description = "The call, decided.", body = Call), DecisionProblems),
+)]
+pub(crate) async fn decide(
+    State(engine): State<Engine>,
+    Caller(actor): Caller,
+    PathId(id): PathId<CallId>,
+    headers: HeaderMap,
+    JsonObject(body): JsonObject,
+) -> Result<Response, Rejected> {
+    let decider = decider(&actor)?;
+    let decision = read_decision(body)?;
+    let call = engine.decide(&decider, id, decision).await?;
+    let Some(wait) = Wait::asked(&headers, LONGEST_WAIT) else { return Ok(render(&call, None)) };
+    // The decision stands, whatever becomes of looking on.
+    let call = engine.call_status(&actor, id, Some(wait.duration())).await.unwrap_or(call);
+    Ok(render(&call, Some(wait)))
+}
+
+/// Take a Confirm back within the undo window.
+#[utoipa::path(
+    delete, path = "/calls/{id}/decision", operation_id = "undoDecision", tag = "approvals",
+    params(("id" = CallId, Path, description = "The call.")),
+    responses((status = 200, description = "The call, held again.", body = Call), UndoProblems),
+)]
+pub(crate) async fn undo(
+    State(engine): State<Engine>,
+    Caller(actor): Caller,
+    PathId(id): PathId<CallId>,
+) -> Result<Json<Call>, Rejected> {
+    Ok(Json(engine.undo(&decider(&actor)?, id).await?))
+}
+
+/// The caller as one who decides. An agent can never be one, so for it there is nothing here.
+fn decider(actor: &Actor) -> Result<Decider, Refusal> {
+    match actor {
+        Actor::Person(person) => person.decider(),
+        Actor::Agent(_) | Actor::Public { .. } | Actor::System => Err(Refusal::NotFound),
+    }
+}
+
+/// Reads the decision and reports everything that is wrong with it, without repeating any of it.
+fn read_decision(mut body: Map<String, Value>) -> Result<Decision, Refusal> {
+    let mut faults = Vec::new();
+    let mut fault = |field: &str, message: &str| faults.push(FieldError::new(field, message));
+    let verdict = body.remove("decision").and_then(|value| value.as_str()?.parse::<Verdict>().ok());
+    if verdict.is_none() {
+        fault("/decision", "Say “confirm” or “decline”.");
+    }
+    let preview_version = text(body.remove("preview_version"));
+    if preview_version.is_err() || (verdict == Some(Verdict::Confirm) && preview_version == Ok(None)) {
+        fault("/preview_version", "Confirming takes the version of the preview that was shown, as a string.");
+    }
+    let reason = text(body.remove("reason"));
+    if reason.as_ref().map_or(true, |words| words.as_deref().is_some_and(|words| !is_fit(words))) {
+        fault("/reason", "The reason is a string of at most 2000 characters, without NUL.");
+    }
+    if !body.is_empty() {
+        fault("", "A decision has the fields decision, preview_version and reason, and no other.");
+    }
+    match (verdict, preview_version, reason) {
+        (Some(decision), Ok(preview_version), Ok(reason)) if faults.is_empty() => {
+            Ok(Decision { decision, preview_version, reason })
+        }
+        _ => Err(Refusal::Invalid(faults)),
+    }
+}
+
+/// A string, or none.
+fn text(value: Option<Value>) -> Result<Option<String>, ()> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(()),
+    }
+}
+
+/// Whether a person's words can be kept and passed on.
+fn is_fit(words: &str) -> bool {
+    words.chars().count() <= REASON_LIMIT && !words.contains('\0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(body: Value) -> Result<Decision, Vec<String>> {
+        let Value::Object(body) = body else { panic!("an object") };
+        read_decision(body).map_err(|refusal| match refusal {
+            Refusal::Invalid(faults) => faults.into_iter().map(|fault| fault.field).collect(),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn a_decision_is_read() {
+        let confirm = Decision {
+            decision: Verdict::Confirm,
+            preview_version: Some("v1".to_owned()),
+            reason: Some("fine".to_owned()),
+        };
+        assert_eq!(
+            read(json!({"decision": "confirm", "preview_version": "v1", "reason": "fine"})),
+            Ok(confirm)
+        );
+        let decline = Decision { decision: Verdict::Decline, preview_version: None, reason: None };
+        assert_eq!(read(json!({"decision": "decline", "reason": null})), Ok(decline));
+    }
+
+    #[test]
+    fn every_fault_is_reported() {
+        assert_eq!(read(json!({})), Err(vec!["/decision".to_owned()]));
+        assert_eq!(read(json!({"decision": "confirm"})), Err(vec!["/preview_version".to_owned()]));
+        let all = read(json!({"decision": 1, "preview_version": [], "reason": "\u{0}", "by": "me"}));
+        assert_eq!(all, Err(["/decision", "/preview_version", "/reason", ""].map(str::to_owned).to_vec()));
+        let long = read(json!({"decision": "decline", "reason": "ä".repeat(2_001)}));
+        assert_eq!(long, Err(vec!["/reason".to_owned()]));
+    }
+}

@@ -1,0 +1,38 @@
+//! `/v1/events`: the journal.
+
+use axum::extract::{OriginalUri, State};
+use axum::response::Response;
+use engine::Engine;
+use model::{Event, Listing};
+
+use super::bearer::Reader;
+use super::documented::ListProblems;
+use super::list_answer::list_answer;
+use super::query::Query;
+use crate::problem::Rejected;
+
+/// The journal, newest first: a person's own calls; an operator's: all.
+///
+/// Ids and status only, never an input value.
+#[utoipa::path(
+    get, path = "/events", operation_id = "listEvents", tag = "events",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when not given."),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
+    ),
+    responses(
+        (status = 200, description = "The events.", body = Listing<Event>,
+         headers(("Link" = Option<String>, description = "`rel=\"next\"`, when there is another page."))),
+        ListProblems,
+    ),
+)]
+pub(crate) async fn list(
+    State(engine): State<Engine>,
+    Reader(person): Reader,
+    OriginalUri(uri): OriginalUri,
+) -> Result<Response, Rejected> {
+    let mut query = Query::of(uri.query());
+    let page = query.page();
+    query.finish()?;
+    Ok(list_answer(&uri, engine.events(&person, &page).await?))
+}

@@ -1,0 +1,81 @@
+//! The header `Prefer` (RFC 7240): how long the caller would like to wait.
+
+use std::time::Duration;
+
+use http::header::HeaderName;
+use http::{HeaderMap, HeaderValue};
+
+/// `Preference-Applied`.
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// A wait the caller asked for, cut to what is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait(u64);
+
+impl Wait {
+    /// The first `wait=N` of the request. A preference that cannot be read is none: it never fails a request.
+    pub(crate) fn asked(headers: &HeaderMap, most: u64) -> Option<Self> {
+        let value = headers
+            .get_all("prefer")
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|text| text.split(','))
+            .find_map(wait_of)?;
+        // Digits too many for a number mean very long, and very long is cut like long.
+        let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        let seconds = digits.then(|| value.parse().unwrap_or(u64::MAX))?;
+        (seconds > 0).then_some(Self(seconds.min(most)))
+    }
+
+    /// The same as a length of time.
+    pub(crate) const fn duration(self) -> Duration {
+        Duration::from_secs(self.0)
+    }
+
+    /// Says on an answer that the wait was kept.
+    pub(crate) fn note(self, headers: &mut HeaderMap) {
+        if let Ok(value) = HeaderValue::from_str(&format!("wait={}", self.0)) {
+            headers.insert(PREFERENCE_APPLIED, value);
+        }
+    }
+}
+
+/// The value of this preference, if it is `wait`; its parameters mean nothing here.
+fn wait_of(preference: &str) -> Option<&str> {
+    let (name, value) = preference.split(';').next()?.split_once('=')?;
+    name.trim().eq_ignore_ascii_case("wait").then(|| value.trim().trim_matches('"'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(values: &[&'static str]) -> Option<u64> {
+        let headers = values.iter().map(|v| (HeaderName::from_static("prefer"), HeaderValue::from_static(v)));
+        Wait::asked(&headers.collect(), 300).map(|wait| wait.0)
+    }
+
+    #[test]
+    fn a_wait_is_found_wherever_it_stands() {
+        assert_eq!(asked(&["wait=10"]), Some(10));
+        assert_eq!(asked(&["respond-async, wait=10"]), Some(10));
+        assert_eq!(asked(&["respond-async", "WAIT = \"10\"; foo=bar"]), Some(10));
+        assert_eq!(asked(&["wait=10, wait=20"]), Some(10));
+    }
+
+    #[test]
+    fn a_long_wait_is_cut() {
+        assert_eq!(asked(&["wait=301"]), Some(300));
+        assert_eq!(asked(&["wait=99999999999999999999999999"]), Some(300));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_wait() {
+        for value in
+            ["", "wait", "wait=", "wait=-1", "wait=+1", "wait=1.5", "wait=ten", "waiting=10", "wait=0"]
+        {
+            assert_eq!(asked(&[value]), None, "{value}");
+        }
+        assert_eq!(asked(&[]), None);
+    }
+}

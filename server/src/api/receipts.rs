@@ -1,0 +1,108 @@
+//! `/v1/receipts`: what was done.
+
+use axum::Json;
+use axum::extract::{OriginalUri, State};
+use axum::response::Response;
+use engine::{Engine, ReceiptFilter};
+use model::{Listing, Outcome, PersonId, Receipt, ReceiptId, Refusal, Time};
+
+use super::bearer::Reader;
+use super::documented::{ListProblems, ReceiptProblems};
+use super::list_answer::list_answer;
+use super::path_id::PathId;
+use super::query::Query;
+use crate::problem::Rejected;
+
+/// Receipts, newest first: a person's own; an operator's: everyone's.
+#[utoipa::path(
+    get, path = "/receipts", operation_id = "listReceipts", tag = "receipts",
+    params(
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when not given."),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
+        ("user_id" = Option<PersonId>, Query, description = "One person's. Another person's is an empty list for who is no operator."),
+        ("agent" = Option<String>, Query, description = "An agent's name or id."),
+        ("action" = Option<String>, Query, description = "An action's name."),
+        ("host" = Option<String>, Query, description = "The host the call was sent to."),
+        ("outcome" = Option<Outcome>, Query, description = "How it ended."),
+        ("from" = Option<Time>, Query, description = "Not before this time (RFC 3339)."),
+        ("to" = Option<Time>, Query, description = "Before this time (RFC 3339)."),
+    ),
+    responses(
+        (status = 200, description = "The receipts.", body = Listing<Receipt>,
+         headers(("Link" = Option<String>, description = "`rel=\"next\"`, when there is another page."))),
+        ListProblems,
+    ),
+)]
+pub(crate) async fn list(
+    State(engine): State<Engine>,
+    Reader(person): Reader,
+    OriginalUri(uri): OriginalUri,
+) -> Result<Response, Rejected> {
+    let mut query = Query::of(uri.query());
+    let page = query.page();
+    let filter = read_filter(&mut query);
+    query.finish()?;
+    Ok(list_answer(&uri, engine.receipts(&person, &filter, &page).await?))
+}
+
+/// One receipt.
+///
+/// Another person's is answered like one that does not exist.
+#[utoipa::path(
+    get, path = "/receipts/{id}", operation_id = "getReceipt", tag = "receipts",
+    params(("id" = ReceiptId, Path, description = "The receipt.")),
+    responses((status = 200, description = "The receipt.", body = Receipt), ReceiptProblems),
+)]
+pub(crate) async fn show(
+    State(engine): State<Engine>,
+    Reader(person): Reader,
+    PathId(id): PathId<ReceiptId>,
+) -> Result<Json<Receipt>, Rejected> {
+    let receipt = engine.receipt(&person, id).await?;
+    Ok(Json(receipt.ok_or(Refusal::NotFound)?))
+}
+
+/// What the list is narrowed to.
+fn read_filter(query: &mut Query) -> ReceiptFilter {
+    const TIME: &str = "A time is written as in RFC 3339, for example 2026-11-30T09:30:00Z.";
+    const OUTCOME: &str = "An outcome is done, in_doubt, settled_happened or settled_did_not_happen.";
+    ReceiptFilter {
+        person: query.take_as("user_id", "A person's id begins with per_."),
+        agent: query.take("agent"),
+        action: query.take("action"),
+        host: query.take("host"),
+        outcome: query.take_as("outcome", OUTCOME),
+        from: query.take_with("from", TIME, Time::parse),
+        to: query.take_with("to", TIME, Time::parse),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_read() {
+        let raw =
+            "agent=careful&action=send_mail&host=a.example%3A8443&outcome=in_doubt&from=2026-11-30T09:30:00Z";
+        let mut query = Query::of(Some(raw));
+        let filter = read_filter(&mut query);
+        assert_eq!(query.finish(), Ok(()));
+        let expected = ReceiptFilter {
+            person: None,
+            agent: Some("careful".to_owned()),
+            action: Some("send_mail".to_owned()),
+            host: Some("a.example:8443".to_owned()),
+            outcome: Some(Outcome::InDoubt),
+            from: Time::parse("2026-11-30T09:30:00Z"),
+            to: None,
+        };
+        assert_eq!(filter, expected);
+    }
+
+    #[test]
+    fn a_time_may_have_an_offset() {
+        let mut query = Query::of(Some("from=2026-11-30T09:30:00%2B01:00"));
+        assert_eq!(read_filter(&mut query).from, Time::parse("2026-11-30T08:30:00Z"));
+    }
+}

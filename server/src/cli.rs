@@ -1,0 +1,168 @@
+//! The command line.
+
+mod abilities;
+mod agent;
+mod check;
+mod demo;
+mod migrate;
+mod output;
+mod person;
+mod serve;
+mod token;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::config::{self, Config, Environment};
+use crate::failure::Failure;
+use output::Output;
+pub(crate) use output::print_line;
+
+/// A desk where people countersign what agents write.
+#[derive(Debug, Parser)]
+#[command(name = "countersign", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    /// The catalogue [default: countersign.toml in the working directory, then built-in defaults]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+Every command works while the server runs. `countersign demo` needs nothing to start with.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bring the database up to date and serve
+    Serve(serve::Serve),
+    /// Show it all: a desk, an upstream and an agent that calls, on temporary data
+    Demo(demo::Demo),
+    /// Look for mistakes in the catalogue
+    Check(check::Check),
+    /// People with accounts
+    #[command(subcommand)]
+    Person(person::PersonCommand),
+    /// Programs that act for a person
+    #[command(subcommand)]
+    Agent(agent::AgentCommand),
+    /// People's tokens and agents' keys
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Bring the database up to date
+    Migrate(migrate::Migrate),
+}
+
+/// Runs what the command line says. Wrong usage ends the process with 2 before anything is done.
+pub(crate) async fn run() -> ExitCode {
+    let Cli { config, command } = Cli::parse();
+    let done = match command {
+        Command::Demo(demo) => demo.run().await,
+        command => match Config::find(config.as_deref()) {
+            Ok(config) => dispatch(command, config).await,
+            Err(failure) => Err(failure),
+        },
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("countersign: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Commands that look at the catalogue.
+async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Serve(serve) => serve.run(&config).await,
+        Command::Demo(demo) => demo.run().await,
+        Command::Check(check) => check.run(&config),
+        Command::Person(person) => person.run(&config).await,
+        Command::Agent(agent) => agent.run(&config).await,
+        Command::Token(token) => token.run(&config).await,
+        Command::Migrate(migrate) => migrate.run(&config).await,
+    }
+}
+
+/// The engine over the catalogue's database, brought up to date so that any command can be the first one ever run.
+async fn engine(config: &Config) -> Result<engine::Engine, Failure> {
+    config::open(config, config.usable_catalogue()?, Environment::of_process()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::error::ErrorKind;
+
+    fn refused(line: &str) -> ErrorKind {
+        Cli::try_parse_from(line.split(' ')).expect_err(line).kind()
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_the_contract_shows_is_understood() {
+        for line in [
+            "countersign serve",
+            "countersign --config x.toml serve --json",
+            "countersign demo --port 9000 --json --quiet-agent",
+            "countersign check --json",
+            "countersign --config x.toml person add --email E --name N --role operator --password-stdin --json",
+            "countersign person list --json",
+            "countersign agent add --name N --owner E --requires-approval --ability actions:read --ability actions:write --toolset a,b --session s --json",
+            "countersign agent list --json",
+            "countersign agent revoke N --json",
+            "countersign token add --person E --ability receipts:read --json",
+            "countersign token revoke key_01h455vb4pex5vsknk084sn02q --json",
+            "countersign migrate --json",
+        ] {
+            Cli::try_parse_from(line.split(' ')).expect(line);
+        }
+    }
+
+    #[test]
+    fn wrong_usage_is_told_before_anything_is_done() {
+        assert_eq!(refused("countersign fly"), ErrorKind::InvalidSubcommand);
+        assert_eq!(
+            refused("countersign person add --email E --name N --role king --password-stdin"),
+            ErrorKind::InvalidValue
+        );
+        assert_eq!(
+            refused("countersign person add --email E --name N --role member"),
+            ErrorKind::MissingRequiredArgument
+        );
+        assert_eq!(refused("countersign agent add --name N"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(
+            refused("countersign agent add --name N --owner E --ability approvals:decide"),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(
+            refused("countersign token add --person E --ability everything"),
+            ErrorKind::ValueValidation
+        );
+        assert_eq!(refused("countersign token revoke nonsense"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign serve --config x.toml"), ErrorKind::UnknownArgument);
+        assert_eq!(refused("countersign import openapi x.json"), ErrorKind::InvalidSubcommand);
+    }
+
+    #[test]
+    fn every_command_has_help() {
+        for line in [
+            "countersign --help",
+            "countersign serve --help",
+            "countersign person add --help",
+            "countersign token revoke --help",
+        ] {
+            assert_eq!(refused(line), ErrorKind::DisplayHelp);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What the demo says when it is ready.
+
+use serde_json::{Value, json};
+
+use super::Places;
+use super::people::{Cast, DemoAgent};
+use crate::cli::print_line;
+use crate::failure::Failure;
+
+/// Where everything is, and who is who.
+pub(super) struct Story<'a> {
+    pub(super) places: Places,
+    pub(super) cast: &'a Cast,
+    pub(super) quiet_agent: bool,
+}
+
+impl Story<'_> {
+    /// One line of JSON.
+    pub(super) fn tell_programs(&self) -> Result<(), Failure> {
+        let person = |person: &super::people::DemoPerson| json!({ "email": person.email, "name": person.name, "role": person.role, "password": person.password, "token": person.token });
+        let people: Vec<Value> = self.cast.people.iter().map(person).collect();
+        let line = json!({
+            "url": self.places.desk_url(),
+            "upstream_url": self.places.upstream_url(),
+            "people": people,
+            "agents": [agent(&self.cast.careful), agent(&self.cast.quick)],
+        });
+        print_line(&line.to_string())
+    }
+
+    /// The same for people, with what to do first.
+    pub(super) fn tell_people(&self) -> Result<(), Failure> {
+        let people: Vec<String> = self
+            .cast
+            .people
+            .iter()
+            .map(|p| format!("  {:<15} {}   {}", p.email, p.password, p.part))
+            .collect();
+        let next = if self.quiet_agent {
+            "The agent is quiet. Call as it does:\n\n".to_owned() + &self.first_call()
+        } else {
+            "The agent “careful” is calling now: its first writes wait in Ann's inbox.".to_owned()
+        };
+        print_line(&format!(
+            "\nThe desk is open. Everything in it is made up, and gone when it stops (Ctrl+C).\n\n\
+             1. Open     {desk}\n\
+             2. Sign in  as one of\n\n{people}\n\n\
+             3. Confirm  what the agent asks, and see it happen at {upstream}\n\n{next}\n",
+            desk = self.places.desk_url(),
+            upstream = self.places.upstream_url(),
+            people = people.join("\n"),
+        ))
+    }
+
+    fn first_call(&self) -> String {
+        format!(
+            "curl {}/v1/actions/move_ticket \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{{\"ticket\":\"T-101\",\"state\":\"closed\"}}'",
+            self.places.desk_url(),
+            self.cast.careful.key
+        )
+    }
+}
+
+fn agent(agent: &DemoAgent) -> Value {
+    json!({ "name": agent.name, "key": agent.key, "requires_approval": agent.requires_approval })
+}

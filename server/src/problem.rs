@@ -1,0 +1,92 @@
+//! A refusal as an HTTP answer: a problem document (RFC 9457).
+
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use model::{Problem, ProblemCode, Refusal};
+
+/// The media type of a problem document.
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// A refusal on its way to the caller.
+#[derive(Debug)]
+pub(crate) struct Rejected(pub(crate) Refusal);
+
+impl From<Refusal> for Rejected {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal)
+    }
+}
+
+impl IntoResponse for Rejected {
+    fn into_response(self) -> Response {
+        let mut response = document(&self.0.problem());
+        let headers = response.headers_mut();
+        if matches!(self.0, Refusal::Unauthenticated) {
+            // The same challenge whether a token was missing, garbled or unknown (RFC 6750, section 3).
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"countersign\""));
+        }
+        if let Some(call) = self.0.location()
+            && let Ok(value) = HeaderValue::from_str(&format!("/v1/calls/{call}"))
+        {
+            headers.insert(LOCATION, value);
+        }
+        if let Some(seconds) = self.0.retry_after() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// What is answered when the desk's own code panicked: nothing is claimed about what was done.
+pub(crate) fn panicked() -> Response {
+    let detail = "The desk met a fault of its own. What was asked may or may not have been done: look the call up, or \
+                  repeat it with the same idempotency key.";
+    document(&Problem::new(ProblemCode::Unavailable, 500, "Fault of the desk", detail))
+}
+
+/// The bare document with its status.
+fn document(problem: &Problem) -> Response {
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::CONFLICT);
+    let body = serde_json::to_vec(problem).unwrap_or_default();
+    (status, [(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON))], body).into_response()
+}
+
+/// Nothing is found at this path.
+pub(crate) async fn not_found() -> Rejected {
+    Rejected(Refusal::NotFound)
+}
+
+/// The path does not take this method. The router adds `Allow`.
+pub(crate) async fn method_not_allowed() -> Rejected {
+    Rejected(Refusal::MethodNotAllowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::CallId;
+
+    #[test]
+    fn a_missing_token_is_challenged() {
+        let response = Rejected(Refusal::Unauthenticated).into_response();
+        assert_eq!(response.status(), 401);
+        assert_eq!(response.headers()[WWW_AUTHENTICATE], "Bearer realm=\"countersign\"");
+        assert_eq!(response.headers()[CONTENT_TYPE], PROBLEM_JSON);
+    }
+
+    #[test]
+    fn a_call_in_flight_is_pointed_at() {
+        let call: CallId = "call_01h455vb4pex5vsknk084sn02q".parse().expect("an id");
+        let response = Rejected(Refusal::IdempotencyInFlight(call)).into_response();
+        assert_eq!(response.status(), 409);
+        assert_eq!(response.headers()[LOCATION], format!("/v1/calls/{call}"));
+        assert_eq!(response.headers()[RETRY_AFTER], "2");
+    }
+
+    #[test]
+    fn a_refusal_takes_the_status_the_action_chose() {
+        let refusal = Refusal::Refused { status: 423, message: None, upstream_status: None };
+        assert_eq!(Rejected(refusal).into_response().status(), 423);
+    }
+}

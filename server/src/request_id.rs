@@ -1,0 +1,74 @@
+//! The id every answer carries in `X-Request-Id`, and the log line that goes with it.
+
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use engine::ambient::Ambient;
+use http::header::{HeaderName, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderValue};
+use tracing::Instrument;
+
+/// `X-Request-Id`.
+pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest id that is taken from a caller.
+const MAX_LENGTH: usize = 128;
+
+/// Names the request, writes one log line about it, and puts the id on the answer. Query, headers and body never reach
+/// the log: they may hold what nobody else should read.
+pub(crate) async fn carry(request: Request, next: Next) -> Response {
+    let id = taken(request.headers()).unwrap_or_else(made);
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
+    let started = Instant::now();
+    let mut response = next.run(request).instrument(span.clone()).await;
+    let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    span.in_scope(|| tracing::info!(%method, path, status = response.status().as_u16(), millis));
+    response.headers_mut().insert(X_REQUEST_ID, id);
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}
+
+/// The caller's own id: given once, not long, and nothing in it that a log or a shell could take for more than text.
+fn taken(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut values = headers.get_all(X_REQUEST_ID).iter();
+    let value = values.next()?;
+    let sane = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
+    let fits = !value.is_empty() && value.len() <= MAX_LENGTH && value.as_bytes().iter().all(sane);
+    (fits && values.next().is_none()).then(|| value.clone())
+}
+
+/// A fresh id.
+fn made() -> HeaderValue {
+    let id = Ambient::system().uuid().to_string();
+    HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(values: &[&'static str]) -> HeaderMap {
+        values.iter().map(|value| (X_REQUEST_ID, HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn a_sane_id_is_kept() {
+        assert_eq!(taken(&headers(&["req-1.2_3"])), Some(HeaderValue::from_static("req-1.2_3")));
+    }
+
+    #[test]
+    fn anything_else_is_replaced() {
+        assert_eq!(taken(&headers(&[])), None);
+        assert_eq!(taken(&headers(&[""])), None);
+        assert_eq!(taken(&headers(&["two words"])), None);
+        assert_eq!(taken(&headers(&["\"quoted\""])), None);
+        assert_eq!(taken(&headers(&["a", "b"])), None);
+        let long = HeaderValue::from_str(&"a".repeat(129)).expect("a header value");
+        assert_eq!(taken(&HeaderMap::from_iter([(X_REQUEST_ID, long)])), None);
+        assert_eq!(made().len(), 36);
+    }
+}

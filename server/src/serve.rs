@@ -1,0 +1,100 @@
+//! The running server: one listener, every router, the jobs, and an end that finishes what is being sent.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::serve::ListenerExt;
+use engine::Engine;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::failure::Failure;
+use crate::{api, problem, request_id};
+
+/// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
+const END_TIME: Duration = Duration::from_secs(75);
+
+const UNDONE: &str = "Nothing is being served.";
+
+/// Takes an address.
+///
+/// # Errors
+/// When it is taken or not this machine's.
+pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let happened = format!("{address} cannot be listened on: {error}.");
+        Failure::new(
+            happened,
+            UNDONE,
+            "End what is there, or choose another address (`listen` in the catalogue).",
+        )
+    })
+}
+
+/// Serves until it is told to stop, then lets what is being sent come to its end.
+///
+/// # Errors
+/// When the listener fails, or the signals cannot be heard.
+pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), Failure> {
+    let failed =
+        |error: std::io::Error| Failure::new(format!("Serving failed: {error}."), UNDONE, "Start it again.");
+    let mut stop = Stop::listen().map_err(failed)?;
+    let jobs = engine.start_jobs();
+    let (told, tell) = tokio::sync::oneshot::channel::<()>();
+    // Without this, pages wait 44 ms for a delayed acknowledgement.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection keeps its delay");
+        }
+    });
+    let app = app(&engine);
+    let serving = tokio::spawn(async move {
+        axum::serve(listener, app).with_graceful_shutdown(async { drop(tell.await) }).await
+    });
+    stop.told().await;
+    tracing::info!("stopping: what is being sent is finished, nothing new is taken");
+    engine.stop_waiting();
+    drop(told);
+    let end = async {
+        let served = serving.await;
+        jobs.stop().await;
+        engine.sends_ended().await;
+        served
+    };
+    tokio::select! {
+        served = end => served.map_err(|error| failed(error.into()))?.map_err(failed),
+        () = tokio::time::sleep(END_TIME) => { tracing::warn!("stopped before everything had ended"); Ok(()) }
+        () = stop.told() => { tracing::warn!("told twice: stopped at once"); Ok(()) }
+    }
+}
+
+/// Every route of the server, and what goes around all of them.
+fn app(engine: &Engine) -> Router {
+    Router::new()
+        .merge(api::router(engine))
+        .fallback(problem::not_found)
+        .layer(CatchPanicLayer::custom(|_| problem::panicked()))
+        .layer(from_fn(request_id::carry))
+}
+
+/// The signals that end the server.
+struct Stop {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn told(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Sessions of signed-in people, kept by the engine under the SHA-256 of their id: who reads the database cannot
+//! take a session over.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use async_trait::async_trait;
+use engine::Engine;
+use model::{Refusal, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tower_sessions::SessionStore;
+use tower_sessions::cookie::time::OffsetDateTime;
+use tower_sessions::session::{Id, Record};
+use tower_sessions::session_store::{Error, Result};
+
+/// Another id is drawn this often when one is taken. With 128 random bits the first try is enough.
+const CREATE_TRIES: usize = 4;
+
+/// The sessions of the desk.
+#[derive(Clone)]
+pub(crate) struct Sessions(Engine);
+
+impl Sessions {
+    /// Over this engine's database.
+    #[expect(dead_code, reason = "the pages build it")]
+    pub(crate) const fn new(engine: Engine) -> Self {
+        Self(engine)
+    }
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sessions")
+    }
+}
+
+/// What is stored of a session: everything but its id.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    data: HashMap<String, Value>,
+    expires: Time,
+}
+
+#[async_trait]
+impl SessionStore for Sessions {
+    async fn create(&self, record: &mut Record) -> Result<()> {
+        let (bytes, expires) = pack(record)?;
+        for _ in 0..CREATE_TRIES {
+            if self
+                .0
+                .session_create(hash(record.id), &bytes, expires)
+                .await
+                .map_err(|refusal| backend(&refusal))?
+            {
+                return Ok(());
+            }
+            record.id = Id::default();
+        }
+        Err(Error::Backend("no free session id was found".to_owned()))
+    }
+
+    async fn save(&self, record: &Record) -> Result<()> {
+        let (bytes, expires) = pack(record)?;
+        self.0.session_save(hash(record.id), &bytes, expires).await.map_err(|refusal| backend(&refusal))
+    }
+
+    async fn load(&self, id: &Id) -> Result<Option<Record>> {
+        let stored = self.0.session_load(hash(*id)).await.map_err(|refusal| backend(&refusal))?;
+        stored.map(|bytes| unpack(*id, &bytes)).transpose()
+    }
+
+    async fn delete(&self, id: &Id) -> Result<()> {
+        self.0.session_delete(hash(*id)).await.map_err(|refusal| backend(&refusal))
+    }
+}
+
+/// What a session is found by.
+fn hash(id: Id) -> [u8; 32] {
+    Sha256::digest(id.0.to_be_bytes()).into()
+}
+
+/// The bytes to store, and when they lapse.
+fn pack(record: &Record) -> Result<(Vec<u8>, Time)> {
+    let micros = i64::try_from(record.expiry_date.unix_timestamp_nanos() / 1_000).unwrap_or(i64::MAX);
+    let expires = Time::from_micros(micros);
+    let stored = Stored { data: record.data.clone(), expires };
+    let bytes = serde_json::to_vec(&stored).map_err(|error| Error::Encode(error.to_string()))?;
+    Ok((bytes, expires))
+}
+
+/// The session that was stored under this id.
+fn unpack(id: Id, bytes: &[u8]) -> Result<Record> {
+    let decode = |error: &dyn fmt::Display| Error::Decode(error.to_string());
+    let stored: Stored = serde_json::from_slice(bytes).map_err(|error| decode(&error))?;
+    let nanos = i128::from(stored.expires.micros()) * 1_000;
+    let expiry_date = OffsetDateTime::from_unix_timestamp_nanos(nanos).map_err(|error| decode(&error))?;
+    Ok(Record { id, data: stored.data, expiry_date })
+}
+
+/// A refusal of the engine in words for the log.
+fn backend(refusal: &Refusal) -> Error {
+    Error::Backend(refusal.problem().detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_comes_back_whole_and_its_id_is_not_stored() {
+        let id = Id(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+        let expiry_date =
+            OffsetDateTime::from_unix_timestamp_nanos(1_900_000_000_123_456_000).expect("a time");
+        let data = HashMap::from([("person".to_owned(), Value::from("per_1"))]);
+        let record = Record { id, data, expiry_date };
+        let (bytes, expires) = pack(&record).expect("packed");
+        assert_eq!(expires.micros(), 1_900_000_000_123_456);
+        let text = String::from_utf8(bytes.clone()).expect("JSON");
+        assert!(!text.contains(&id.to_string()) && !text.contains(&id.0.to_string()), "{text}");
+        assert_eq!(unpack(id, &bytes).expect("unpacked"), record);
+    }
+
+    #[test]
+    fn a_session_is_found_by_a_digest() {
+        assert_ne!(hash(Id(1)), hash(Id(2)));
+        assert_ne!(hash(Id(1))[..16], 1_i128.to_be_bytes());
+    }
+}

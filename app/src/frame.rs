@@ -86,11 +86,12 @@ pub(crate) fn is_office(person: &Person) -> bool {
 
 /// A page for somebody who is signed in. Signed out: to the sign-in page. Not for this person: the same page as one
 /// that does not exist.
-pub(crate) fn page<F, Fut>(tab: Tab, build: F) -> AnyView
+pub(crate) fn page<F, Fut>(tab: impl Into<Option<Tab>>, build: F) -> AnyView
 where
     F: FnOnce(Visit, PersonActor) -> Fut + Send + 'static,
     Fut: Future<Output = Result<Sheet, Refusal>> + Send + 'static,
 {
+    let tab = tab.into();
     let (Some(visit), Some(reply)) = (Visit::here(), use_context::<Reply>()) else {
         return ().into_any();
     };
@@ -102,7 +103,7 @@ where
         reply.set(|parts| parts.status = posted.fault.as_ref().map_or(200, |fault| fault.status));
     }
     Suspend::new(async move {
-        let may_see = !tab.is_office() || is_office(me.person());
+        let may_see = !tab.is_some_and(Tab::is_office) || is_office(me.person());
         let outcome = if may_see { build(visit.clone(), me.clone()).await } else { Err(Refusal::NotFound) };
         let sheet = outcome.unwrap_or_else(|refusal| refused(&refusal, &reply));
         let waiting = visit.engine.inbox_count(&me).await.unwrap_or(0);
@@ -145,7 +146,7 @@ fn sign_in_first(address: &str) -> String {
 }
 
 /// What stands around a page.
-pub(crate) fn frame(tab: Tab, me: &Person, waiting: u64, sheet: Sheet) -> AnyView {
+pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -> AnyView {
     let class = match sheet.shape {
         Shape::Column => "main main-column",
         Shape::Wide => "main main-wide",
@@ -175,10 +176,10 @@ pub(crate) fn frame(tab: Tab, me: &Person, waiting: u64, sheet: Sheet) -> AnyVie
     .into_any()
 }
 
-fn entry(tab: Tab, current: Tab, waiting: u64) -> AnyView {
+fn entry(tab: Tab, current: Option<Tab>, waiting: u64) -> AnyView {
     let (name, path) = tab.name_and_path();
     let count =
         (tab == Tab::Inbox && waiting > 0).then(|| view! { " " <span class="count">{waiting}</span> });
-    view! { <li><a href=path aria-current=(tab == current).then_some("page")>{name}{count}</a></li> }
+    view! { <li><a href=path aria-current=(Some(tab) == current).then_some("page")>{name}{count}</a></li> }
         .into_any()
 }

@@ -13,7 +13,6 @@ pub mod visit;
 
 mod document;
 mod frame;
-#[cfg(test)]
 mod pages;
 mod parts;
 mod routes;

@@ -1,5 +1,6 @@
 //! Confirming or declining a held call.
 
+use engine::view_token::ViewFault;
 use engine::{Decider, Engine};
 use leptos::prelude::*;
 use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
@@ -25,7 +26,7 @@ pub(crate) async fn decide(
     let mut shown = None;
     if verdict == Verdict::Confirm {
         let (engine, person) = (&visit.engine, decider.actor());
-        engine.view_token_fits(&view_token, person, id, &preview_version).map_err(|_| too_quick())?;
+        engine.view_token_fits(&view_token, person, id, &preview_version).map_err(not_read)?;
         shown = shown_now(engine, &decider, id, &preview_version).await?;
         if let Some(preview) = &shown {
             fits_target(preview, target.as_deref().unwrap_or_default())?;
@@ -49,11 +50,18 @@ async fn shown_now(
     Ok(item.preview.filter(|preview| preview.version == version))
 }
 
-fn too_quick() -> Fault {
-    Fault::new(
-        422,
-        "Nothing was done: the button was pressed within half a second of this page appearing, or the page was made for something else. Read it, then decide.",
-    )
+/// A press that cannot have been meant for this preview.
+fn not_read(fault: ViewFault) -> Fault {
+    match fault {
+        ViewFault::TooYoung => Fault::new(
+            422,
+            "Nothing was done: the button was pressed within half a second of the page appearing. Read it, then decide.",
+        ),
+        ViewFault::Other => Fault::new(
+            409,
+            "Nothing was done: the page you pressed the button on is no longer good. This is a fresh one. Read it, then decide.",
+        ),
+    }
 }
 
 /// What cannot be put back is confirmed only by typing what it would happen to.

@@ -30,6 +30,7 @@ pub(crate) async fn run(action: String, fields: Fields) -> Result<Next, Fault> {
         key_header: Vec::new(),
         session: None,
         tenant: None,
+        reason: None,
     };
     match visit.engine.call(arrival, None).await? {
         Answer::Waiting(waiting) => Ok(Next::Go(format!("/inbox/{}", waiting.call_id))),

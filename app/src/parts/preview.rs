@@ -15,8 +15,9 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>) -> AnyView {
         .iter()
         .map(|warning| view! { <p class="warning">{text::line(warning)}</p> })
         .collect();
-    let fields: Vec<_> = preview.fields.iter().map(|field| line(field, shown)).collect();
-    let has_more = !preview.fields.is_empty() || !preview.summary.is_empty();
+    let mut fields: Vec<_> = preview.fields.iter().map(|field| line(field, shown)).collect();
+    fields.extend(target(preview, shown));
+    let has_more = !fields.is_empty() || !preview.summary.is_empty();
     let checked = match preview.checked {
         Checked::DryRun => "checked against the service before it was shown",
         Checked::Rendered => "from the stored request",
@@ -60,6 +61,16 @@ fn line(field: &PreviewField, shown: Option<&Preview>) -> AnyView {
         </dd>
     }
     .into_any()
+}
+
+/// What the call would happen to, unless a field says so already.
+fn target(preview: &Preview, shown: Option<&Preview>) -> Option<AnyView> {
+    let target = preview.target.as_ref()?;
+    if preview.fields.iter().any(|field| field.value == *target) {
+        return None;
+    }
+    let is_new = shown.is_some_and(|shown| shown.target != preview.target);
+    Some(view! { <dt>"Target"</dt> <dd>{changed(is_new)}{text::line(target)}</dd> }.into_any())
 }
 
 /// The sign that something is not what was shown before.

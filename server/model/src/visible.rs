@@ -256,7 +256,7 @@ impl Hidden {
             Self::Named(name) => format!("{first} {name}{times}"),
             Self::Joiner => format!("{first} zero-width joiner{times}"),
             Self::Selector => format!("{first} variation selector{times}"),
-            Self::Tag => format!("hidden text{}", tag_text(run)),
+            Self::Tag => format!("{first} hidden text{}", tag_text(run)),
             Self::Private => format!("{first} private use{times}"),
             Self::Never => format!("{first} no character{times}"),
         }
@@ -270,7 +270,11 @@ fn tag_text(run: &[char]) -> String {
         .filter_map(|&c| u32::from(c).checked_sub(0xE_0000).and_then(char::from_u32))
         .filter(|c| matches!(c, ' '..='~'))
         .collect();
-    if spelled.is_empty() { format!(" ({} tag characters)", run.len()) } else { format!(": “{spelled}”") }
+    if spelled.is_empty() {
+        format!(" ({} {})", run.len(), plural(run.len(), "tag", "tags"))
+    } else {
+        format!(": “{spelled}”")
+    }
 }
 
 /// Why a character is not shown, if it is not.
@@ -432,8 +436,8 @@ mod tests {
             ("a\u{2066}b\u{2069}", "a⟦U+2066 left-to-right isolate⟧b⟦U+2069 end of isolate⟧"),
             ("ad\u{200B}min", "ad⟦U+200B zero-width space⟧min"),
             ("a\u{200B}\u{200B}\u{200B}b", "a⟦U+200B zero-width space ×3⟧b"),
-            ("x\u{E0069}\u{E0067}\u{E006E}y", "x⟦hidden text: “ign”⟧y"),
-            ("x\u{E0001}y", "x⟦hidden text (1 tag characters)⟧y"),
+            ("x\u{E0069}\u{E0067}\u{E006E}y", "x⟦U+E0069 hidden text: “ign”⟧y"),
+            ("x\u{E0001}y", "x⟦U+E0001 hidden text (1 tag)⟧y"),
             ("a\u{FE01}\u{E0101}b", "a⟦U+FE01 variation selector ×2⟧b"),
             ("a\u{FE0F}", "a⟦U+FE0F variation selector⟧"),
             ("one\ntwo", "one⟦U+000A line break⟧two"),
@@ -479,7 +483,7 @@ mod tests {
         {
             assert_eq!(line(emoji), emoji);
         }
-        assert_eq!(line("🏴\u{E0068}\u{E0069}"), "🏴⟦hidden text: “hi”⟧");
+        assert_eq!(line("🏴\u{E0068}\u{E0069}"), "🏴⟦U+E0068 hidden text: “hi”⟧");
         assert_eq!(line("👩\u{200D}x"), "👩⟦U+200D zero-width joiner⟧x");
         assert_eq!(line("1\u{FE0F}"), "1⟦U+FE0F variation selector⟧");
     }

@@ -6,7 +6,7 @@ use engine::Item;
 use leptos::prelude::*;
 use model::{Effect, Preview};
 
-use super::alert;
+use super::{alert, text};
 use crate::form::{self, Posted};
 use crate::words;
 
@@ -29,7 +29,7 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
                 <p class="hint" id="reason-hint">"Optional. When you decline, the agent is told."</p>
                 <textarea id="reason" name="reason" rows="2" maxlength="2000"
                     aria-invalid=reason_fault.is_some().then_some("true")
-                    aria-describedby=alert::described("reason", reason_fault.is_some())>{typed("reason")}</textarea>
+                    aria-describedby=alert::described("reason", reason_fault.is_some()) inner_html=text::content(&typed("reason"))></textarea>
                 {alert::beside("reason-wrong".to_owned(), reason_fault)}
             </div>
         </form>

@@ -134,8 +134,8 @@ fn input_of(
             let mode = if field.kind == Kind::Integer { "numeric" } else { "decimal" };
             view! { <input id=id name=name class="short" type="text" inputmode=mode value=typed aria-describedby=described aria-invalid=is_wrong/> }.into_any()
         }
-        Kind::Text => view! { <textarea id=id name=name rows="6" aria-describedby=described aria-invalid=is_wrong>{typed}</textarea> }.into_any(),
-        Kind::Json => view! { <textarea id=id name=name class="code" rows="4" spellcheck="false" aria-describedby=described aria-invalid=is_wrong>{typed}</textarea> }.into_any(),
+        Kind::Text => view! { <textarea id=id name=name rows="6" aria-describedby=described aria-invalid=is_wrong inner_html=text::content(&typed)></textarea> }.into_any(),
+        Kind::Json => view! { <textarea id=id name=name class="code" rows="4" spellcheck="false" aria-describedby=described aria-invalid=is_wrong inner_html=text::content(&typed)></textarea> }.into_any(),
         Kind::Tick => view! { <input id=id name=name type="checkbox" value="true" checked=typed == "true" aria-describedby=described aria-invalid=is_wrong/> }.into_any(),
         Kind::Choice => {
             let options: Vec<_> = choices(field.schema)

@@ -18,6 +18,12 @@ pub(crate) fn plain(text: &str) -> String {
     visible_text(text, Place::Line)
 }
 
+/// What was typed, as the `inner_html` of a text area: the framework would not escape a child there. A browser drops the
+/// line break after the tag (HTML, section 13.2.6.4.7), so one is given for it to drop.
+pub(crate) fn content(typed: &str) -> String {
+    format!("\n{}", typed.replace('&', "&amp;").replace('<', "&lt;"))
+}
+
 fn shown(text: &str, place: Place) -> AnyView {
     let pieces = visible(text, place);
     view! { <bdi>{pieces.into_iter().map(piece).collect_view()}</bdi> }.into_any()

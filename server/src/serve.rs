@@ -37,6 +37,16 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> 
     })
 }
 
+/// The address that was taken.
+///
+/// # Errors
+/// When the system does not tell.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    let failed =
+        |error| Failure::new(format!("A listener has no address: {error}."), UNDONE, "Start it again.");
+    listener.local_addr().map_err(failed)
+}
+
 /// Serves until it is told to stop, then lets what is being sent come to its end.
 ///
 /// # Errors

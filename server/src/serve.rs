@@ -12,7 +12,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::failure::Failure;
-use crate::{api, problem, request_id};
+use crate::session_store::Sessions;
+use crate::{api, pages, problem, request_id};
 
 /// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
 const END_TIME: Duration = Duration::from_secs(75);
@@ -98,7 +99,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
 pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
-        .fallback(problem::not_found)
+        .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))
 }

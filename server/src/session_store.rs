@@ -24,7 +24,6 @@ pub(crate) struct Sessions(Engine);
 
 impl Sessions {
     /// Over this engine's database.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the pages build it"))]
     pub(crate) const fn new(engine: Engine) -> Self {
         Self(engine)
     }

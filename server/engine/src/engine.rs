@@ -14,7 +14,7 @@ use crate::arrival::Arrival;
 use crate::catalogue::Catalogue;
 use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
-use crate::inflight::Inflight;
+use crate::ending::Ending;
 use crate::nudge::Nudges;
 use crate::pipeline;
 use crate::seal::{Purpose, Sealer};
@@ -32,7 +32,7 @@ struct Inner {
     egress: Egress,
     ambient: Ambient,
     nudges: Nudges,
-    inflight: Inflight,
+    ending: Ending,
     /// Names this process in the leases it holds.
     node: String,
 }
@@ -90,7 +90,7 @@ impl Engine {
             egress,
             ambient: options.ambient,
             nudges: Nudges::new(),
-            inflight: Inflight::new(),
+            ending: Ending::new(),
             node,
         })))
     }
@@ -131,22 +131,17 @@ impl Engine {
         self.0.catalogue.store(Arc::new(catalogue));
     }
 
-    /// Runs work that outlives whoever asked for it; `drain` waits for it.
+    /// Runs work that outlives whoever asked for it; the end of the process waits for it.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        let underway = self.0.inflight.begin();
+        // Counted from here on, not from its first turn, or an end in between would miss it.
+        let underway = self.ending().begin();
         tokio::spawn(async move {
             let _underway = underway;
             work.await
         })
-    }
-
-    /// Waits for calls and sends under way, at most that long. `false`: some were not finished; what they had begun to
-    /// send becomes in doubt when their lease has run out.
-    pub async fn drain(&self, at_most: Duration) -> bool {
-        tokio::time::timeout(at_most, self.0.inflight.settled()).await.is_ok()
     }
 
     /// Closes the database. Nothing may be called afterwards.
@@ -192,6 +187,10 @@ impl Engine {
 
     pub(crate) fn nudges(&self) -> &Nudges {
         &self.0.nudges
+    }
+
+    pub(crate) fn ending(&self) -> &Ending {
+        &self.0.ending
     }
 
     pub(crate) fn node(&self) -> &str {

@@ -1,8 +1,5 @@
 //! Nudges: "something about this call changed". Only hints; whoever hears one reads the database again.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use model::CallId;
 use tokio::sync::broadcast;
 
@@ -10,7 +7,6 @@ use tokio::sync::broadcast;
 #[derive(Debug, Clone)]
 pub struct Nudges {
     sender: broadcast::Sender<CallId>,
-    waits_are_over: Arc<AtomicBool>,
 }
 
 impl Nudges {
@@ -19,7 +15,7 @@ impl Nudges {
 
     /// Nobody listens yet.
     pub fn new() -> Self {
-        Self { sender: broadcast::channel(Self::BACKLOG).0, waits_are_over: Arc::default() }
+        Self { sender: broadcast::channel(Self::BACKLOG).0 }
     }
 
     /// Something about the call changed.
@@ -31,16 +27,6 @@ impl Nudges {
     /// Hears everything from now on. Subscribe before reading, or a change in between is missed.
     pub fn listen(&self) -> broadcast::Receiver<CallId> {
         self.sender.subscribe()
-    }
-
-    /// Tells waiters to wait no longer. They look each time they read the database again.
-    pub fn end_waits(&self) {
-        self.waits_are_over.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether whoever waits is to be answered with what is known.
-    pub fn waits_are_over(&self) -> bool {
-        self.waits_are_over.load(Ordering::Relaxed)
     }
 }
 

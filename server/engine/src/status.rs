@@ -42,11 +42,6 @@ impl Engine {
         Ok(call)
     }
 
-    /// From now on no wait lasts: whoever waits is answered within a second with what is known. For a shutdown.
-    pub fn stop_waiting(&self) {
-        self.nudges().end_waits();
-    }
-
     /// Waits for the end of a call that was answered "held", and gives the final answer, or "held" again.
     pub(crate) async fn wait_for_end(&self, waiting: Waiting, wait: Duration) -> Result<Answer, Refusal> {
         let id = waiting.call_id;
@@ -64,7 +59,7 @@ impl Engine {
         let deadline = Instant::now() + wait;
         loop {
             let ended = self.store().call(id).await?.is_none_or(|row| row.state.status().is_ended());
-            if ended || Instant::now() >= deadline || self.nudges().waits_are_over() {
+            if ended || Instant::now() >= deadline || self.ending().waits_are_over() {
                 return Ok(());
             }
             let rescan = (Instant::now() + RESCAN).min(deadline);

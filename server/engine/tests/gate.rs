@@ -97,7 +97,7 @@ on_both! {
         let different = with(keyed(desk.careful("send_mail", mail()).await, "a"), "idempotency_key", json!("b"));
         assert_eq!(fields(&desk.engine.call(different, None).await), ["/idempotency_key"]);
         for table in ["calls", "claims", "receipts"] {
-            assert_eq!(desk.database.run(&format!("SELECT COUNT(*) FROM {table}")).as_deref(), Ok("0"), "{table}");
+            assert_eq!(desk.database.count(&format!("SELECT COUNT(*) FROM {table}")).await, 0, "{table}");
         }
     }
 }
@@ -122,6 +122,6 @@ on_both! {
     async fn an_upstream_that_knows_nobody_holds_nothing(desk: Desk) {
         let refused = desk.engine.call(desk.careful("send_mail", json!({ "to": "missing", "body": "b" })).await, None).await;
         assert!(matches!(refused, Err(Refusal::Refused { status: 409, upstream_status: Some(404), .. })), "{refused:?}");
-        assert_eq!(desk.database.run("SELECT COUNT(*) FROM calls").as_deref(), Ok("0"));
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM calls").await, 0);
     }
 }

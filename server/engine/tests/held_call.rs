@@ -317,8 +317,8 @@ on_both! {
         desk.engine.decide(&desk.decider(&desk.ann).await, waiting.call_id, confirm(&version)).await.expect("recorded");
         assert_eq!(ended(&desk, &desk.careful, &waiting).await.status, CallStatus::Done);
         assert!(desk.upstream.writes()[0].body.contains(CANARY));
-        let erased = desk.database.run("SELECT COUNT(*) FROM calls WHERE input IS NULL AND preview IS NULL AND state = 'done'");
-        assert_eq!(erased.as_deref(), Ok("1"));
+        let erased = desk.database.count("SELECT COUNT(*) FROM calls WHERE input IS NULL AND preview IS NULL AND state = 'done'").await;
+        assert_eq!(erased, 1);
         if let Some(bytes) = desk.file_bytes() {
             let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
             assert!(!found, "the canary stands in the database file");
@@ -336,7 +336,7 @@ on_both! {
             "UPDATE events SET status = 'done'",
             "DELETE FROM events",
         ] {
-            let said = desk.database.run(sql);
+            let said = desk.database.run(sql).await;
             assert!(said.as_ref().is_err_and(|error| error.contains("append-only")), "{sql}: {said:?}");
         }
     }

@@ -178,7 +178,7 @@ impl Ask<'_> {
     }
 }
 
-/// Whether the OpenAPI document says that this may be answered there. It says nothing of what is not there.
+/// Whether the `OpenAPI` document says that this may be answered there. It says nothing of what is not there.
 fn is_documented(method: &str, path: &str, told: &Told) -> bool {
     static DOCUMENT: LazyLock<Value> =
         LazyLock::new(|| serde_json::from_slice(&crate::api::document()).expect("JSON"));

@@ -100,6 +100,7 @@ pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
         .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
+        .layer(from_fn(problem::instead_of_pages))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))
 }

@@ -72,6 +72,12 @@ fn described() -> OpenApi {
     document.nest("/v1", v1().into_openapi())
 }
 
+/// The document as it is answered.
+#[cfg(test)]
+pub(crate) fn document() -> bytes::Bytes {
+    document::written(described())
+}
+
 /// No answer of the API may be kept by anything on its way.
 async fn unstored(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -19,6 +19,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
+use crate::log;
 use output::Output;
 pub(crate) use output::print_line;
 
@@ -64,9 +65,17 @@ enum Command {
     Migrate(migrate::Migrate),
 }
 
+impl Command {
+    /// What is worth telling when nobody says: a server tells of every request, a command of what goes wrong.
+    const fn log_level(&self) -> &'static str {
+        if matches!(self, Self::Serve(_)) { "info" } else { "warn" }
+    }
+}
+
 /// Runs what the command line says. Wrong usage ends the process with 2 before anything is done.
 pub(crate) async fn run() -> ExitCode {
     let Cli { config, command } = Cli::parse();
+    log::start(command.log_level());
     let done = match command {
         Command::Demo(demo) => demo.run().await,
         command => match Config::find(config.as_deref()) {

@@ -58,7 +58,7 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     let secrets = Secrets::fresh(&ambient);
     let desk = listen(wishes.port).await?;
     let upstream_listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-    let places = Places { desk: address(&desk)?, upstream: address(&upstream_listener)? };
+    let places = Places { desk: serve::address(&desk)?, upstream: serve::address(&upstream_listener)? };
     let upstream = tokio::spawn(Upstream::new(&secrets, ambient.clone()).serve(upstream_listener));
     let engine = open(folder.path(), filled_in(places), &secrets).await?;
     let cast = Cast::assemble(&engine, &ambient).await?;
@@ -105,12 +105,6 @@ async fn listen(port: Option<u16>) -> Result<TcpListener, Failure> {
             Err(_) => serve::listen(at(0)).await,
         },
     }
-}
-
-fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
-    let failed =
-        |error| Failure::new(format!("A listener has no address: {error}."), UNDONE, "Start it again.");
-    listener.local_addr().map_err(failed)
 }
 
 /// The engine over this catalogue and a fresh database in the folder.

@@ -38,6 +38,16 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> 
     })
 }
 
+/// The address that was taken.
+///
+/// # Errors
+/// When the system does not tell.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    let failed =
+        |error| Failure::new(format!("A listener has no address: {error}."), UNDONE, "Start it again.");
+    listener.local_addr().map_err(failed)
+}
+
 /// Serves until it is told to stop, then lets what is being sent come to its end.
 ///
 /// # Errors
@@ -90,6 +100,7 @@ pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
         .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
+        .layer(from_fn(problem::instead_of_pages))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))
 }

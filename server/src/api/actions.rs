@@ -169,6 +169,7 @@ mod tests {
     use model::answer::{DoneStatus, Waiting, WaitingStatus};
     use model::{Effect, action::Annotations};
     use serde_json::{Value, json};
+    use std::time::Duration;
 
     fn offered(names: &[&str]) -> Vec<OfferedAction> {
         let action = |name: &&str| OfferedAction {
@@ -389,5 +390,48 @@ mod tests {
         call().header("countersign-client", "sixteen-letters!").ok(200).await;
         call().header("countersign-client", "short").refused(422, "invalid").await;
         call().token("csk_wrong").refused(401, "unauthenticated").await;
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_withdrawn_while_it_waits_is_told_so() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let call = desk.call("move_ticket", desk.careful(), &input).header("prefer", "wait=20").send();
+        let withdraw = async {
+            let id = loop {
+                let list = desk.get("/v1/approvals", desk.ann()).ok(200).await.body;
+                match list["items"][0]["id"].as_str() {
+                    Some(id) => break id.to_owned(),
+                    None => tokio::time::sleep(Duration::from_millis(10)).await,
+                }
+            };
+            desk.ask("DELETE", &format!("/v1/calls/{id}")).token(desk.ann()).ok(200).await
+        };
+        let (told, _) = tokio::join!(call, withdraw);
+        assert_eq!((told.status, &told.body["code"]), (409, &json!("withdrawn")));
+    }
+
+    #[tokio::test]
+    async fn at_a_shutdown_whoever_waits_is_answered_with_what_is_known() {
+        let desk = Desk::open().await;
+        desk.engine.stop_waiting();
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let call = desk.call("move_ticket", desk.careful(), &input).header("prefer", "wait=300").send();
+        let told = tokio::time::timeout(Duration::from_secs(10), call).await.expect("an answer in time");
+        assert_eq!((told.status, &told.body["status"]), (202, &json!("held")));
+    }
+
+    #[tokio::test]
+    async fn an_agent_may_have_so_many_calls_open() {
+        let desk = Desk::open().await;
+        let mut told = Vec::new();
+        for number in 0..=crate::demo::testing::MAX_HELD {
+            let input = json!({ "to": "bo@customers.test", "subject": number.to_string(), "body": "b" });
+            told.push(desk.call("send_mail", desk.careful(), &input).send().await);
+        }
+        let last = told.pop().expect("answers");
+        assert!(told.iter().all(|told| told.status == 202));
+        assert_eq!((last.status, &last.body["code"]), (429, &json!("rate_limited")));
+        assert!(last.headers.contains_key("retry-after"));
     }
 }

@@ -119,12 +119,12 @@ mod tests {
             let items = told.body["items"].as_array().expect("items");
             items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
         };
-        assert_eq!(ids(desk.ann(), "").await, [id.clone()]);
-        assert_eq!(ids(desk.olga(), "").await, [id.clone()]);
+        assert_eq!(ids(desk.ann(), "").await, [id.as_str()]);
+        assert_eq!(ids(desk.olga(), "").await, [id.as_str()]);
         assert!(ids(desk.max(), "").await.is_empty());
         let receipt = desk.get(&format!("/v1/receipts/{id}"), desk.ann()).ok(200).await.body;
         let ann = receipt["person_id"].as_str().expect("a person").to_owned();
-        assert_eq!(ids(desk.olga(), &format!("?user_id={ann}")).await, [id.clone()]);
+        assert_eq!(ids(desk.olga(), &format!("?user_id={ann}")).await, [id.as_str()]);
         assert!(ids(desk.max(), &format!("?user_id={ann}")).await.is_empty());
         desk.get(&format!("/v1/receipts/{id}"), desk.olga()).ok(200).await;
         desk.get(&format!("/v1/receipts/{id}"), desk.max()).refused(404, "not_found").await;

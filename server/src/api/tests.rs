@@ -57,6 +57,8 @@ async fn unknown_paths_and_methods_are_told() {
         desk.get(path, desk.ann()).refused(404, "not_found").await;
     }
     desk.ask("GET", "/nothing").refused(404, "not_found").await;
+    let page = desk.ask("GET", "/nothing").header("accept", "text/html,*/*;q=0.8").ok(404).await;
+    assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
     for (method, path, allowed) in [
         ("PUT", "/v1/actions", "GET,HEAD"),
         ("GET", "/v1/actions/send_mail", "POST"),

@@ -2,6 +2,7 @@
 //! upstream and of one that answers oddly.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::LazyLock;
 
 use axum::Router;
 use axum::body::Body;
@@ -21,6 +22,9 @@ use super::upstream::{Secrets, Upstream};
 use super::{Places, filled_in, open};
 use crate::serve;
 
+/// How many calls of an agent may be open.
+pub(crate) const MAX_HELD: usize = 5;
+
 /// The desk, its people and its agents.
 pub(crate) struct Desk {
     pub(crate) engine: Engine,
@@ -33,6 +37,8 @@ pub(crate) struct Desk {
 /// A request on its way.
 pub(crate) struct Ask<'a> {
     desk: &'a Desk,
+    method: String,
+    path: String,
     request: http::request::Builder,
     body: Body,
 }
@@ -89,7 +95,13 @@ impl Desk {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask<'_> {
-        Ask { desk: self, request: Request::builder().method(method).uri(path), body: Body::empty() }
+        Ask {
+            desk: self,
+            method: method.to_lowercase(),
+            path: path.to_owned(),
+            request: Request::builder().method(method).uri(path),
+            body: Body::empty(),
+        }
     }
 
     pub(crate) fn get(&self, path: &str, token: &str) -> Ask<'_> {
@@ -149,8 +161,10 @@ impl Ask<'_> {
 
     /// Sends it and expects a problem.
     pub(crate) async fn refused(self, status: u16, code: &str) -> Told {
+        let (method, path) = (self.method.clone(), self.path.clone());
         let told = self.send().await;
         assert_eq!((told.status, &told.body["code"]), (status, &Value::from(code)), "{told:?}");
+        assert!(is_documented(&method, &path, &told), "{method} {path}: {code} is not in the document");
         assert_eq!(told.headers["content-type"], "application/problem+json");
         assert_eq!(told.body["status"], status);
         told
@@ -162,6 +176,26 @@ impl Ask<'_> {
         assert_eq!(told.status, status, "{told:?}");
         told
     }
+}
+
+/// Whether the `OpenAPI` document says that this may be answered there. It says nothing of what is not there.
+fn is_documented(method: &str, path: &str, told: &Told) -> bool {
+    static DOCUMENT: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_slice(&crate::api::document()).expect("JSON"));
+    let segments = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
+    let asked = segments(path.split('?').next().unwrap_or(path));
+    let fits = |template: &str| {
+        let template = segments(template);
+        template.len() == asked.len()
+            && template.iter().zip(&asked).all(|(t, a)| t == a || t.starts_with('{'))
+    };
+    let paths = DOCUMENT["paths"].as_object().expect("paths");
+    let operation = paths.iter().find(|(template, _)| fits(template)).and_then(|(_, item)| item.get(method));
+    operation.is_none_or(|operation| {
+        let answer = &operation["responses"][told.status.to_string()];
+        let code = told.body["code"].as_str().unwrap_or_default();
+        answer["description"].as_str().is_some_and(|codes| codes.contains(&format!("`{code}`")))
+    })
 }
 
 async fn told(router: Router, request: Request<Body>) -> Told {
@@ -178,7 +212,7 @@ fn catalogue(places: Places, odd: SocketAddr) -> String {
         .replace("@ODD_HOST@", &odd.to_string())
         .replace("@ODD@", &format!("http://{odd}"))
         .replace("@UPSTREAM@", &places.upstream_url());
-    filled_in(places) + &more
+    filled_in(places).replace("[server]", &format!("[server]\nmax_held = {MAX_HELD}")) + &more
 }
 
 async fn loopback() -> TcpListener {

@@ -73,7 +73,10 @@ impl Engine {
     async fn member_to_be(&self, name: &str, email: Option<&str>) -> Result<Option<PersonId>, Refusal> {
         let mut faults = Vec::new();
         if !is_name(name) {
-            faults.push(model::FieldError::new("/name", "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”."));
+            faults.push(model::FieldError::new(
+                "/name",
+                "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”.",
+            ));
         }
         let person = match self.person_id(email).await {
             Err(Refusal::Invalid(missing)) => {

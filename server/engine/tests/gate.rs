@@ -110,7 +110,7 @@ on_both! {
         assert_eq!(call("denied").await, Err(Refusal::Denied));
         let offered = desk.engine.offered(&desk.actor(&desk.careful).await, model::Surface::Api, None).await.expect("a list");
         let names: Vec<_> = offered.iter().map(|action| action.name.as_str()).collect();
-        assert_eq!(names, ["read_quota", "note", "send_mail", "undoable", "two_people"]);
+        assert_eq!(names, ["read_quota", "note", "send_mail", "undoable", "two_people", "grouped"]);
         let tenant = engine::Arrival { tenant: Some("acme".to_owned()), ..desk.quick("note", json!({ "text": "x" })).await };
         assert_eq!(desk.engine.call(tenant, None).await, Err(Refusal::NotFound), "no member");
         let nobody = desk::arrival(engine::Actor::Public { client: None }, "note", json!({ "text": "x" }));

@@ -313,10 +313,12 @@ impl Store {
 
     /// Open calls of a person and their agents that have not been sent.
     pub async fn unsent_calls_of_person(&self, person: PersonId) -> Result<Vec<CallId>, StoreError> {
-        let rows = sqlx::query("SELECT id FROM calls WHERE person_id = $1 AND state IN ('held', 'approved', 'queued')")
-            .bind(person.to_string())
-            .fetch_all(&self.read)
-            .await?;
+        let rows = sqlx::query(
+            "SELECT id FROM calls WHERE person_id = $1 AND state IN ('held', 'approved', 'queued')",
+        )
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 

@@ -17,10 +17,12 @@ pub struct GroupLine {
 impl Store {
     /// The names of the groups a person is in.
     pub async fn groups_of(&self, id: PersonId) -> Result<Vec<String>, StoreError> {
-        Ok(sqlx::query_scalar("SELECT group_name FROM group_members WHERE person_id = $1 ORDER BY group_name")
-            .bind(id.to_string())
-            .fetch_all(&self.read)
-            .await?)
+        Ok(sqlx::query_scalar(
+            "SELECT group_name FROM group_members WHERE person_id = $1 ORDER BY group_name",
+        )
+        .bind(id.to_string())
+        .fetch_all(&self.read)
+        .await?)
     }
 
     /// Every group, by name.
@@ -48,21 +50,28 @@ impl Store {
 impl Tx {
     /// Puts a person into a group; a member stays one.
     pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<(), StoreError> {
-        sqlx::query("INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-            .bind(group)
-            .bind(person.to_string())
-            .execute(&mut *self.inner)
-            .await?;
+        sqlx::query(
+            "INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        )
+        .bind(group)
+        .bind(person.to_string())
+        .execute(&mut *self.inner)
+        .await?;
         Ok(())
     }
 
     /// Takes a person, or everybody, out of a group. `false`: they are not in it.
-    pub async fn remove_from_group(&mut self, group: &str, person: Option<PersonId>) -> Result<bool, StoreError> {
-        let done = sqlx::query("DELETE FROM group_members WHERE group_name = $1 AND ($2 IS NULL OR person_id = $2)")
-            .bind(group)
-            .bind(person.map(|id| id.to_string()))
-            .execute(&mut *self.inner)
-            .await?;
+    pub async fn remove_from_group(
+        &mut self,
+        group: &str,
+        person: Option<PersonId>,
+    ) -> Result<bool, StoreError> {
+        let done =
+            sqlx::query("DELETE FROM group_members WHERE group_name = $1 AND ($2 IS NULL OR person_id = $2)")
+                .bind(group)
+                .bind(person.map(|id| id.to_string()))
+                .execute(&mut *self.inner)
+                .await?;
         Ok(done.rows_affected() > 0)
     }
 }

@@ -55,24 +55,34 @@ impl Store {
 
 impl Tx {
     /// The id of the tenant with this name, made with the given id when there is none.
-    pub async fn tenant_named(&mut self, name: &str, fresh: TenantId, now: Time) -> Result<TenantId, StoreError> {
+    pub async fn tenant_named(
+        &mut self,
+        name: &str,
+        fresh: TenantId,
+        now: Time,
+    ) -> Result<TenantId, StoreError> {
         sqlx::query("INSERT INTO tenants (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING")
             .bind(fresh.to_string())
             .bind(name)
             .bind(now.micros())
             .execute(&mut *self.inner)
             .await?;
-        let row = sqlx::query("SELECT id FROM tenants WHERE name = $1").bind(name).fetch_one(&mut *self.inner).await?;
+        let row = sqlx::query("SELECT id FROM tenants WHERE name = $1")
+            .bind(name)
+            .fetch_one(&mut *self.inner)
+            .await?;
         Columns::new("tenants", "id", &row).parse("id")
     }
 
     /// Puts a person into a tenant; a member stays one.
     pub async fn add_to_tenant(&mut self, tenant: TenantId, person: PersonId) -> Result<(), StoreError> {
-        sqlx::query("INSERT INTO tenant_members (tenant_id, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING")
-            .bind(tenant.to_string())
-            .bind(person.to_string())
-            .execute(&mut *self.inner)
-            .await?;
+        sqlx::query(
+            "INSERT INTO tenant_members (tenant_id, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        )
+        .bind(tenant.to_string())
+        .bind(person.to_string())
+        .execute(&mut *self.inner)
+        .await?;
         Ok(())
     }
 

@@ -16,7 +16,9 @@ mod mistake;
 mod names;
 mod offer;
 mod output;
+mod passing_on;
 mod preview;
+pub mod raw_request;
 mod reading;
 mod refusals;
 mod request;
@@ -27,6 +29,7 @@ mod surfaces;
 mod template;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::sync::Arc;
 

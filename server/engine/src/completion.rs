@@ -178,6 +178,8 @@ async fn write_key(
     let storable = conclusion
         .result
         .as_ref()
+        // A repeat of a request that was passed on is told the status alone.
+        .filter(|_| !action.passes_on())
         .filter(|result| result.may_be_replayed(settings.store_limit, &action.credential_fields));
     if let Some(result) = storable {
         let sealed = result.seal(engine.sealer(), Purpose::Answer, row.id);

@@ -4,6 +4,7 @@ use model::{CallStatus, EventType, Outcome, Refusal};
 
 use crate::catalogue::Action;
 use crate::egress::{BodyRead, NeverLeft, Response, Sent};
+use crate::passing_on;
 use crate::pipeline::json_or_text;
 use crate::stored_result::StoredResult;
 
@@ -38,7 +39,7 @@ impl Conclusion {
     }
 
     /// Nobody knows: a receipt says so, and the key is kept until a person settles it.
-    const fn in_doubt(upstream_status: Option<u16>) -> Self {
+    pub(crate) const fn in_doubt(upstream_status: Option<u16>) -> Self {
         Self {
             status: CallStatus::InDoubt,
             refusal: None,
@@ -46,6 +47,16 @@ impl Conclusion {
             upstream_status,
             receipt: Some(Outcome::InDoubt),
             keeps_key: true,
+        }
+    }
+
+    /// The same for a read: nothing can have been done, so nothing is in doubt.
+    pub(crate) fn of_read(self) -> Self {
+        match self.status {
+            CallStatus::InDoubt => {
+                Self::failed(Refusal::UpstreamFailed(self.upstream_status), self.upstream_status)
+            }
+            _ => self,
         }
     }
 
@@ -62,6 +73,9 @@ impl Conclusion {
 
 /// What follows from how a send of this action ended.
 pub(crate) fn conclude(action: &Action, input: &serde_json::Value, sent: Sent) -> Conclusion {
+    if action.passes_on() {
+        return passing_on::conclude(action, sent);
+    }
     let doubtful = |status| {
         action.credential.as_ref().is_some_and(|credential| credential.in_doubt_on.contains(&status))
     };
@@ -80,7 +94,7 @@ pub(crate) fn conclude(action: &Action, input: &serde_json::Value, sent: Sent) -
 }
 
 /// Whatever kept the request from leaving, the caller may try again.
-fn never_left(why: NeverLeft) -> Refusal {
+pub(crate) fn never_left(why: NeverLeft) -> Refusal {
     tracing::warn!(%why, "a request did not leave");
     why.into()
 }

@@ -74,6 +74,11 @@ pub fn request_hash(action: &str, input: InputHash) -> [u8; 32] {
     Sha256::new().chain_update(digest(&["action", action])).chain_update(input.bytes()).finalize().into()
 }
 
+/// What a key stands for when a request is passed on as it is: the request.
+pub fn passed_on_hash(request: InputHash) -> [u8; 32] {
+    Sha256::new().chain_update(digest(&["request"])).chain_update(request.bytes()).finalize().into()
+}
+
 /// SHA-256 over texts, each preceded by its length, so that no two lists of texts collide.
 fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hash = Sha256::new();

@@ -19,6 +19,16 @@ impl InputHash {
         Self(Sha256::digest(text).into())
     }
 
+    /// Of a request that is passed on as it is: method, address with query, and body.
+    pub fn of_request(method: &str, url: &str, body: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        for part in [method.as_bytes(), url.as_bytes(), body] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
+    }
+
     /// The hash itself.
     pub const fn bytes(self) -> [u8; 32] {
         self.0

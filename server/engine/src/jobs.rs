@@ -87,7 +87,7 @@ impl Engine {
         let stored = StoredRequest::open(self.sealer(), id, blob)?;
         let credential = self
             .catalogue()
-            .action(&row.action)
+            .action_for(row.surface, &row.action, &stored.arguments)
             .and_then(|action| action.credential.as_ref().map(|c| c.name.clone()));
         let now = self.now();
         let receipt = new_receipt(self, &row, credential, &stored, Outcome::InDoubt, None, now).await?;

@@ -70,7 +70,7 @@ pub(crate) async fn allow(engine: &Engine, call: Call<Found>) -> Result<Call<All
     let call = membership::check(engine, call).await?;
     let call = authorize::check(engine, call)?;
     let call = arguments::cut(call);
-    let call = prepare::prepare(call);
+    let call = prepare::prepare(call)?;
     let call = validate::check(call)?;
     authorize_input::check(engine, call)
 }

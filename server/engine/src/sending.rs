@@ -25,8 +25,22 @@ pub(crate) async fn carry_out(
 ) -> (Conclusion, Option<ReceiptId>) {
     let sending =
         attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
-    let sent = under_lease(engine, row.id, sending).await;
+    let sent = match engine.taint_by(action, row.agent_id, row.session.as_deref()).await {
+        Ok(()) => under_lease(engine, row.id, sending).await,
+        Err(error) => {
+            tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
+            Sent::NeverLeft(NeverLeft::Unmarked)
+        }
+    };
     let mut conclusion = conclude(action, &stored.input, sent);
+    if !action.effect.is_write() {
+        conclusion = conclusion.of_read();
+        // A read leaves a receipt only when it needed an approval; then the approval is not noted with it, but stands
+        // with the people who gave it.
+        if stored.approval.is_some() {
+            conclusion.receipt = None;
+        }
+    }
     if conclusion.receipt == Some(model::Outcome::InDoubt) {
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
     }
@@ -99,7 +113,7 @@ async fn load_and_send(engine: &Engine, id: CallId) -> Result<(), Refusal> {
     let blob = row.input.as_deref().ok_or(Refusal::NotFound)?;
     let stored = StoredRequest::open(engine.sealer(), id, blob)?;
     let catalogue = engine.catalogue();
-    let Some(action) = catalogue.action(&row.action).cloned() else {
+    let Some(action) = catalogue.action_for(row.surface, &row.action, &stored.arguments) else {
         let gone = Refusal::Refused {
             status: 409,
             message: Some("The action is no longer in the catalogue. Nothing was sent.".to_owned()),

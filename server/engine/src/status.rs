@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::actor::Actor;
 use crate::engine::Engine;
+use crate::passing_on;
 use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, Standing};
 use crate::stored_result::StoredResult;
@@ -129,6 +130,13 @@ impl Engine {
 
     /// The final answer of a call that has ended; `None` while it has not.
     fn final_answer(&self, row: &CallRow) -> Result<Option<Answer>, Refusal> {
+        if row.surface.takes_requests() {
+            let call = self.call_of(row, true)?;
+            let passed = passing_on::answer(row.surface, call.status, call.result.as_ref(), call.receipt_id);
+            if let Some(passed) = passed {
+                return passed.map(Some);
+            }
+        }
         match refusal_of(row) {
             Some(refusal) => Err(refusal),
             None if row.state == CallState::Done => {

@@ -18,6 +18,7 @@ mod prompt;
 mod receipt;
 mod sealed_secret;
 mod session;
+mod taint;
 mod tenant;
 
 use std::path::Path;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::words::words;
-use crate::{CallId, Preview, ReceiptId, Time};
+use crate::{CallId, Passed, Preview, ReceiptId, Time};
 
 /// What a caller gets for a call that was not refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -15,6 +15,8 @@ pub enum Answer {
     Replayed(Replayed),
     /// It was done.
     Done(Done),
+    /// A request was passed on as it was, and this came back (fetch and via).
+    Passed(Passed),
     /// A dry run: what would be sent.
     Preview(DryRun),
     /// The caller itself has to confirm, with a token.

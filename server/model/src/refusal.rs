@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::{CallId, FieldError, Preview, Problem, ProblemCode};
+use crate::passed::LostBody;
+use crate::{CallId, FieldError, Preview, Problem, ProblemCode, ReceiptId};
 
 /// Every way a call, or a request about a call, is answered with a problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,6 +74,15 @@ pub enum Refusal {
     UpstreamUnreachable,
     /// The upstream failed; `None`: it answered nothing usable.
     UpstreamFailed(Option<u16>),
+    /// The upstream answered, and the body of its answer could not be taken in (fetch and via).
+    AnswerLost {
+        /// What it answered.
+        upstream_status: u16,
+        /// Why there is no body.
+        why: LostBody,
+        /// The receipt, if one was written.
+        receipt: Option<ReceiptId>,
+    },
     /// The desk itself cannot do it now; nothing was done.
     Unavailable,
 }
@@ -149,6 +159,7 @@ impl Refusal {
             Self::EgressBlocked(why) => Problem::new(Code::EgressBlocked, 403, "Egress blocked", format!("{why} Nothing was sent.")),
             Self::UpstreamUnreachable => Problem::new(Code::UpstreamUnreachable, 502, "Upstream unreachable", "The service could not be reached. Nothing was sent. It is safe to call again."),
             Self::UpstreamFailed(status) => Problem::new(Code::UpstreamFailed, 502, "Upstream failed", "The service failed to answer this properly. It says that nothing was done; call again if it is still wanted.").with_context(json!({ "upstream_status": status })),
+            Self::AnswerLost { upstream_status, why, receipt } => Problem::new(Code::UpstreamFailed, 502, "Answer lost", lost_detail(*upstream_status, *why)).with_context(json!({ "upstream_status": upstream_status, "receipt_id": receipt })),
             Self::Unavailable => Problem::new(Code::Unavailable, 503, "Unavailable", "The desk cannot do this now. Nothing was done. Try again in a moment."),
         }
     }
@@ -175,6 +186,17 @@ impl Refusal {
 /// The call and where to poll it.
 fn whereabouts(call: CallId) -> serde_json::Value {
     json!({ "call_id": call, "poll": format!("/v1/calls/{call}") })
+}
+
+/// What became of an answer whose body could not be taken in.
+fn lost_detail(status: u16, why: LostBody) -> String {
+    let why = match why {
+        LostBody::LargerThan(limit) => format!("the body of its answer is larger than {limit} bytes"),
+        LostBody::BrokeOff => "its answer broke off".to_owned(),
+    };
+    format!(
+        "The service answered {status}, but {why}, so it is not passed on. What was asked has reached the service: do not send it again without its idempotency key."
+    )
 }
 
 /// What is wrong with a confirm token, and what to do.

@@ -21,3 +21,10 @@ words! {
         Code = "code",
     }
 }
+
+impl Surface {
+    /// Whether a caller gives a whole request here, instead of naming an action of the catalogue.
+    pub const fn takes_requests(self) -> bool {
+        matches!(self, Self::Fetch | Self::Via)
+    }
+}

@@ -9,14 +9,15 @@ use serde_json::{Map, Value};
 
 use super::approvers::Approver;
 use super::convert::Conversion;
-use super::preview::PreviewTemplate;
-use super::refusals::{RefusalRule, as_pointer, refusal_for};
-use super::request::RequestTemplate;
+use super::refusals::{as_pointer, refusal_for};
 use super::rule::Rule;
 use super::schema::InputSchema;
-use super::template::{Scope, Template};
-use super::{fingerprint, offer, output, preview};
+use super::template::Scope;
+use super::work::Work;
+use super::{fingerprint, offer, output, preview, raw_request};
 use crate::credential::Credential;
+use crate::idempotency::{passed_on_hash, request_hash};
+use crate::input_hash::InputHash;
 use crate::outgoing::Outgoing;
 
 /// Something in the catalogue that can be called.
@@ -70,23 +71,11 @@ pub struct Action {
     /// What is made of the caller's values before they are validated.
     pub convert: Vec<(String, Vec<Conversion>)>,
     /// The schema of its input.
-    pub input: InputSchema,
+    pub input: Arc<InputSchema>,
     /// What the input may not be, beyond the schema.
     pub rules: Vec<InputRule>,
-    /// What is sent.
-    pub request: RequestTemplate,
-    /// What is asked before, to see what would happen.
-    pub dry_run: Option<RequestTemplate>,
-    /// The JSON Pointers into the dry run's answer that a confirmation is bound to; empty: all of it.
-    pub fingerprint: Vec<String>,
-    /// What a person is shown.
-    pub preview: PreviewTemplate,
-    /// The fields of the answer that the caller gets; `None`: all.
-    pub output: Option<Vec<String>>,
-    /// The answer in words for the model.
-    pub(super) reply: Option<Template>,
-    /// What the upstream's refusals mean.
-    pub refusals: Vec<RefusalRule>,
+    /// What a call of it does.
+    pub(super) work: Work,
 }
 
 /// What the input may not be: where `when` is true, `field` is at fault.
@@ -144,7 +133,28 @@ impl Action {
                 faults.push(FieldError::new(field, rule.message.clone()));
             }
         }
+        if self.passes_on() && faults.is_empty() {
+            faults = raw_request::faults(input);
+        }
         faults
+    }
+
+    /// Its input is a request that is passed on as it is (fetch and via).
+    pub const fn passes_on(&self) -> bool {
+        matches!(self.work, Work::PassedOn)
+    }
+
+    /// What a call of it is known by: a repeat and a confirmation have to hash alike. Of a request that is passed on
+    /// these are method, address and body, however they were written down.
+    pub fn hash(&self, arguments: &Map<String, Value>) -> InputHash {
+        let passed_on = if self.passes_on() { raw_request::hash(arguments) } else { None };
+        passed_on.unwrap_or_else(|| InputHash::of(arguments))
+    }
+
+    /// What an idempotency key of a call with this hash stands for. Fetch and via pass on the same requests, so a key
+    /// used in one place is known in the other.
+    pub fn request_hash(&self, hash: InputHash) -> [u8; 32] {
+        if self.passes_on() { passed_on_hash(hash) } else { request_hash(&self.name, hash) }
     }
 
     /// The input less the fixed fields that the schema does not know.
@@ -156,14 +166,24 @@ impl Action {
         declared
     }
 
-    /// The request for a valid input, or every field it cannot be written from.
-    pub fn render(&self, input: &Value) -> Result<Outgoing, Vec<FieldError>> {
-        self.request.render(&Scope::input(input))
+    /// The request for a valid input.
+    ///
+    /// # Errors
+    /// `Invalid` with every field it cannot be written from; `EgressBlocked` for an address that is passed on and would
+    /// be sent as another one.
+    pub fn render(&self, input: &Value) -> Result<Outgoing, Refusal> {
+        match &self.work {
+            Work::Described(described) => {
+                described.request.render(&Scope::input(input)).map_err(Refusal::Invalid)
+            }
+            Work::PassedOn => raw_request::render(input),
+        }
     }
 
     /// The dry run's request for a valid input; `None`: the action has no dry run.
     pub fn render_dry_run(&self, input: &Value) -> Result<Option<Outgoing>, Vec<FieldError>> {
-        self.dry_run.as_ref().map(|request| request.render(&Scope::input(input))).transpose()
+        let template = self.work.described().and_then(|described| described.dry_run.as_ref());
+        template.map(|request| request.render(&Scope::input(input))).transpose()
     }
 
     /// What a person is shown. The version is left empty. `dry_run`: what the dry run answered, if it was asked.
@@ -175,7 +195,12 @@ impl Action {
         agent_words: Option<String>,
         warnings: Vec<String>,
     ) -> Preview {
-        let written = self.preview.write(&Scope::with_dry_run(input, dry_run), &self.input);
+        let written = match &self.work {
+            Work::Described(described) => {
+                described.preview.write(&Scope::with_dry_run(input, dry_run), &self.input)
+            }
+            Work::PassedOn => raw_request::written(outgoing),
+        };
         Preview {
             version: String::new(),
             title: written.title.unwrap_or_else(|| self.title.clone()),
@@ -195,7 +220,8 @@ impl Action {
 
     /// What the caller gets of an answer.
     pub fn project(&self, answer: &Value) -> Value {
-        output::project(self.output.as_deref(), answer)
+        let names = self.work.described().and_then(|described| described.output.as_deref());
+        output::project(names, answer)
     }
 
     /// Whether an answer may be stored for replay: none of its objects has one of the `credential_fields`.
@@ -205,17 +231,19 @@ impl Action {
 
     /// The answer in words for the model. `output`: what the caller gets. `None` also when a part of it is missing.
     pub fn reply(&self, input: &Value, output: &Value) -> Option<String> {
-        self.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
+        self.work.described()?.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
     }
 
     /// What an upstream's 4xx means to the caller.
     pub fn refusal_for(&self, status: u16) -> Refusal {
-        refusal_for(&self.refusals, status)
+        let rules = self.work.described().map_or(&[][..], |described| &described.refusals);
+        refusal_for(rules, status)
     }
 
     /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
     pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
-        fingerprint::of(outgoing, dry_run, &self.fingerprint)
+        let pointers = self.work.described().map_or(&[][..], |described| &described.fingerprint);
+        fingerprint::of(outgoing, dry_run, pointers)
     }
 }
 

@@ -19,6 +19,7 @@ use super::request::{RequestTemplate, template};
 use super::rule::{self, Rule};
 use super::schema::InputSchema;
 use super::template::{Template, Vocabulary, sample};
+use super::work::{Described, Work};
 use super::{convert, fingerprint, refusals};
 use crate::credential::Credential;
 
@@ -112,15 +113,17 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         credential_fields: texts(&section, "credential_fields"),
         convert: convert::read(&section, &names),
         rules: rules(&section, &names),
-        fingerprint: fingerprint::read(&section),
-        preview: preview(&section, over_input),
-        output: section.get("output").map(|_| texts(&section, "output")),
-        reply: reply(&section, over_input),
-        refusals: refusals::read(&section, &names),
         fixed,
-        input: input?,
-        request: request?,
-        dry_run,
+        work: Work::Described(Box::new(Described {
+            dry_run,
+            fingerprint: fingerprint::read(&section),
+            preview: preview(&section, over_input),
+            output: section.get("output").map(|_| texts(&section, "output")),
+            reply: reply(&section, over_input),
+            refusals: refusals::read(&section, &names),
+            request: request?,
+        })),
+        input: Arc::new(input?),
     };
     (name.is_some() && effect.is_some()).then_some(action)
 }

@@ -63,7 +63,7 @@ impl InputSchema {
         Self::compile(json!({ "type": "object", "properties": {} })).ok()
     }
 
-    fn compile(mut schema: Value) -> Result<Self, ValidationError<'static>> {
+    pub(super) fn compile(mut schema: Value) -> Result<Self, ValidationError<'static>> {
         let names = Names::of(&schema);
         close(&mut schema, &names);
         let validator = jsonschema::options()

@@ -45,6 +45,13 @@ fn faults(faults: &[FieldError]) -> Vec<String> {
     faults.iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect()
 }
 
+fn told(refusal: &Refusal) -> Vec<String> {
+    match refusal {
+        Refusal::Invalid(errors) => faults(errors),
+        other => panic!("not invalid: {other:?}"),
+    }
+}
+
 #[test]
 fn the_example_is_read() {
     let catalogue = parse(EXAMPLE);
@@ -595,7 +602,10 @@ fn values_stay_in_their_place() {
 fn values_that_would_leave_their_place_are_refused() {
     let catalogue = everywhere();
     let render = |input: Value| {
-        a(&catalogue).render(&input).map(|outgoing| outgoing.url.to_string()).map_err(|f| faults(&f))
+        a(&catalogue)
+            .render(&input)
+            .map(|outgoing| outgoing.url.to_string())
+            .map_err(|refusal| told(&refusal))
     };
     let cases = [
         json!({ "x": ".", "y": "y" }),

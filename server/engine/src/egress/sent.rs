@@ -64,6 +64,9 @@ pub enum NeverLeft {
     /// The credential has no secret, or one that no header can carry.
     #[error("The credential has no usable secret.")]
     Secret,
+    /// The session could not be marked as one that reads what nobody vouches for.
+    #[error("The session could not be marked.")]
+    Unmarked,
     /// The idempotency key is none that a header can carry.
     #[error("The idempotency key cannot be sent.")]
     IdempotencyKey,
@@ -91,7 +94,7 @@ impl From<NeverLeft> for Refusal {
     fn from(why: NeverLeft) -> Self {
         match why {
             NeverLeft::Blocked(blocked) => blocked.into(),
-            NeverLeft::Secret => Self::Unavailable,
+            NeverLeft::Secret | NeverLeft::Unmarked => Self::Unavailable,
             NeverLeft::IdempotencyKey => Self::IdempotencyKeyInvalid,
             NeverLeft::Headers => Self::EgressBlocked(why.to_string()),
             NeverLeft::Resolve

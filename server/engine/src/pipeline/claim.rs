@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::{SharedAction, journal};
 use crate::actor::Actor;
 use crate::engine::Engine;
-use crate::idempotency::{Scope, Target, request_hash};
+use crate::idempotency::{Scope, Target};
 use crate::seal::Purpose;
 use crate::store::{ClaimRow, NewClaim};
 use crate::stored_result::StoredResult;
@@ -29,7 +29,7 @@ pub(super) async fn look_up(engine: &Engine, call: Call<Allowed>) -> Result<Call
 fn wanted(head: &Head, ready: &Ready) -> Option<NewClaim> {
     let key = ready.control.key.as_ref().filter(|_| !ready.control.dry_run)?;
     let slot = key.slot(&scope_of(&head.actor)?, target_of(&head.action));
-    Some(NewClaim { slot, request_hash: request_hash(&head.action.name, ready.input_hash) })
+    Some(NewClaim { slot, request_hash: head.action.request_hash(ready.input_hash) })
 }
 
 fn scope_of(actor: &Actor) -> Option<Scope> {

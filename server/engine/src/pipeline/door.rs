@@ -1,4 +1,5 @@
-//! Step 1, the door: the action is exposed on this surface, the surface is on, the agent's toolset has it.
+//! Step 1, the door: the action is exposed on this surface, the surface is on, the agent's toolset has it. On fetch and
+//! via the action is the passing on of a request with a credential, and the credential's `allow` list is asked too.
 
 use model::{CallId, Refusal};
 
@@ -18,12 +19,11 @@ pub(super) fn pass(engine: &Engine, arrival: Arrival) -> Result<Call<Found>, Ref
 pub(super) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
     let catalogue = engine.catalogue();
     let action = catalogue
-        .action(&arrival.action)
+        .action_for(arrival.surface, &arrival.action, &arrival.input)
         .filter(|action| {
             catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface)
         })
-        .filter(|action| in_toolset(&arrival.actor, &action.name))
-        .cloned();
+        .filter(|action| in_toolset(&arrival.actor, &action.tool()) && action.allows(&arrival.actor));
     let action = match (&arrival.actor, action) {
         // Nobody in particular is told the same of every action that is not public, whether there is one or not.
         (Actor::Public { .. }, Some(action)) if action.public => action,
@@ -44,9 +44,9 @@ pub(super) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Ca
     Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
 }
 
-fn in_toolset(actor: &Actor, name: &str) -> bool {
+fn in_toolset(actor: &Actor, tool: &str) -> bool {
     let toolset = actor.agent().and_then(|agent| agent.toolset.as_ref());
-    toolset.is_none_or(|tools| tools.iter().any(|tool| tool == name))
+    toolset.is_none_or(|tools| tools.iter().any(|listed| listed == tool))
 }
 
 /// The agent's session: the one its key is bound to, else the one it names, else its key's id.

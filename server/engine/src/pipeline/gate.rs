@@ -1,5 +1,6 @@
 //! Step 11, the gate: passes, is held, is a preview, or asks its caller back (section 5 of the contract).
 
+mod attention;
 mod hold;
 mod prompt;
 mod route;
@@ -21,7 +22,7 @@ pub(super) async fn pass(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cl
     if call.data.ready.control.dry_run {
         return Err(Stop::answered(preview(engine, &call).await?));
     }
-    match route::of(engine, &call) {
+    match route::of(engine, &call, attention::is_wanted(engine, &call).await?) {
         Route::Pass => {
             let outgoing = showing::render(engine, &call.head, &call.data.ready)?;
             Ok(clear(call, outgoing, nobody(), None))

@@ -3,23 +3,26 @@
 //!
 //! Faults are gathered and told together with those of the next step.
 
-use model::{FieldError, Surface};
+use model::{FieldError, Refusal, Surface};
 use serde_json::{Map, Value};
 
 use super::stage::{Call, Control, Cut, Head, Prepared, Ready, Sent};
+use super::stop::Stop;
 use crate::catalogue::input;
 use crate::idempotency::IdempotencyKey;
-use crate::input_hash::InputHash;
 
-pub(super) fn prepare(call: Call<Cut>) -> Call<Prepared> {
+pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
     let head = call.head.clone();
-    call.become_with(|Sent { input: mut arguments, key_header }| {
+    if head.action.passes_on() {
+        refuse_bad_key(&call.data.key_header)?;
+    }
+    Ok(call.become_with(|Sent { input: mut arguments, key_header }| {
         let mut faults = input::nul_fields(&arguments);
         let control = split_control(&head, &mut arguments, &key_header, &mut faults);
         if head.surface != Surface::Mcp {
             faults.extend(input::unknown_arguments(&head.action, &arguments));
         }
-        let input_hash = InputHash::of(&arguments);
+        let input_hash = head.action.hash(&arguments);
         let input = match input::prepare(&head.action, arguments.clone()) {
             Ok(input) => Value::Object(input),
             Err(errors) => {
@@ -28,7 +31,16 @@ pub(super) fn prepare(call: Call<Cut>) -> Call<Prepared> {
             }
         };
         (Ready { control, arguments, input_hash, input }, faults)
-    })
+    }))
+}
+
+/// On fetch and via a key that is none is told before anything else about the input, whatever the method.
+fn refuse_bad_key(header: &[String]) -> Result<(), Refusal> {
+    match header {
+        [] => Ok(()),
+        [one] if IdempotencyKey::header(one).is_some() => Ok(()),
+        _ => Err(Refusal::IdempotencyKeyInvalid),
+    }
 }
 
 /// Takes the control fields out of the arguments.
@@ -38,6 +50,13 @@ fn split_control(
     header: &[String],
     faults: &mut Vec<FieldError>,
 ) -> Control {
+    // Actions that only read or cannot replay ignore the key, so that a caller may send one with everything.
+    let keyed = head.action.effect.is_write() && head.action.replay;
+    if head.action.passes_on() {
+        // The request is all there is.
+        let key = if keyed { key(head, None, header, faults) } else { None };
+        return Control { dry_run: false, confirm_token: None, key };
+    }
     let dry_run = match arguments.remove("dry_run") {
         None | Some(Value::Bool(false)) => false,
         Some(Value::Bool(true)) => true,
@@ -55,8 +74,6 @@ fn split_control(
         }
     };
     let field = arguments.remove("idempotency_key");
-    // Actions that only read or cannot replay ignore the key, so that a caller may send one with everything.
-    let keyed = head.action.effect.is_write() && head.action.replay;
     let key = if keyed { key(head, field.as_ref(), header, faults) } else { None };
     Control { dry_run, confirm_token, key }
 }

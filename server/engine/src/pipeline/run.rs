@@ -5,16 +5,16 @@
 
 use model::answer::{Done, DoneStatus};
 use model::refusal::TokenFault;
-use model::{Answer, CallStatus, Refusal};
+use model::{Answer, Refusal, Surface};
 
 use super::stage::{Answered, Call, Cleared, Clearing, Head};
 use super::stop::Stop;
 use super::{claim, journal};
 use crate::conclusion::{Conclusion, conclude};
 use crate::engine::Engine;
-use crate::sending;
 use crate::store::{CallRow, CallState, NewCall};
 use crate::stored_request::StoredRequest;
+use crate::{passing_on, sending};
 
 pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
     if call.head.action.effect.is_write() { write(engine, call).await } else { read(engine, call).await }
@@ -23,19 +23,15 @@ pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
 /// Sends a read. It leaves no row and no receipt, only its event.
 async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     let (head, Clearing { ready, outgoing, .. }) = (call.head, call.data);
+    engine
+        .taint_by(&head.action, head.actor.agent().map(|agent| agent.agent), head.session.as_deref())
+        .await?;
     let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
-    let mut conclusion = conclude(&head.action, &ready.input, sent);
-    if conclusion.status == CallStatus::InDoubt {
-        // Nothing can have been done, so nothing is in doubt.
-        conclusion = Conclusion::failed(
-            Refusal::UpstreamFailed(conclusion.upstream_status),
-            conclusion.upstream_status,
-        );
-    }
+    let conclusion = conclude(&head.action, &ready.input, sent).of_read();
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
     journal::write(engine, &event).await?;
-    answer(conclusion, None)
+    answer(head.surface, conclusion, None)
 }
 
 /// Sends a write, once.
@@ -43,7 +39,7 @@ async fn write(engine: &Engine, call: Call<Cleared>) -> Answered {
     let (head, clearing) = (call.head, call.data);
     let (row, stored) = intend(engine, &head, clearing).await?;
     let (conclusion, receipt) = sending::carry_out(engine, &row, &head.action, &stored).await;
-    answer(conclusion, receipt)
+    answer(head.surface, conclusion, receipt)
 }
 
 /// The durable intent.
@@ -89,7 +85,11 @@ async fn intend(engine: &Engine, head: &Head, clearing: Clearing) -> Result<(Cal
 }
 
 /// What the caller gets for how it ended.
-fn answer(conclusion: Conclusion, receipt: Option<model::ReceiptId>) -> Answered {
+fn answer(surface: Surface, conclusion: Conclusion, receipt: Option<model::ReceiptId>) -> Answered {
+    let result = conclusion.result.as_ref().map(|stored| &stored.result);
+    if let Some(passed) = passing_on::answer(surface, conclusion.status, result, receipt) {
+        return passed.map_err(Stop::Ended);
+    }
     if let Some(refusal) = conclusion.refusal {
         return Err(Stop::Ended(refusal));
     }

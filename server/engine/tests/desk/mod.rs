@@ -97,6 +97,24 @@ impl Desk {
         arrival(self.actor(&self.quick).await, action, input)
     }
 
+    /// A further agent of Ann's, with a toolset or a session of its own: its key.
+    pub async fn agent_with(
+        &self,
+        name: &str,
+        toolset: Option<Vec<String>>,
+        session: Option<String>,
+    ) -> String {
+        let wanted = AgentWanted {
+            name: name.to_owned(),
+            owner: "ann@desk.test".to_owned(),
+            requires_approval: false,
+            abilities: Ability::AGENT_DEFAULT.to_vec(),
+            toolset,
+            session,
+        };
+        self.engine.add_agent(wanted).await.expect("an agent").1.reveal().to_owned()
+    }
+
     /// Everything that stands in the database file, log included. SQLite alone.
     pub fn file_bytes(&self) -> Option<Vec<u8>> {
         let path = self.database.file()?;

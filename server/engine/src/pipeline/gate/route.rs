@@ -20,13 +20,14 @@ pub(super) enum Route {
     TokenRefused(Refusal),
 }
 
-pub(super) fn of(engine: &Engine, call: &Call<Claimed>) -> Route {
+/// `attention`: somebody has to look, whoever calls.
+pub(super) fn of(engine: &Engine, call: &Call<Claimed>, attention: bool) -> Route {
     let (head, ready) = (&call.head, &call.data.ready);
     let wanted = head.action.hold_when.as_ref().is_some_and(|rule| {
         // A rule that cannot be evaluated holds the call: somebody looks at it.
         rule.evaluate(&head.caller, engine.now(), Some(&ready.input)).unwrap_or(true)
     });
-    choose(&head.actor, &head.action, wanted, ready.control.confirm_token.is_some())
+    choose(&head.actor, &head.action, wanted || attention, ready.control.confirm_token.is_some())
 }
 
 /// The first row that fits the caller counts; the surface never changes it.

@@ -4,6 +4,7 @@ use model::{Preview, Refusal};
 use sha2::{Digest, Sha256};
 
 use super::super::stage::{Head, Ready};
+use super::attention;
 use crate::egress::{BodyRead, Sent};
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
@@ -29,7 +30,8 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
     let raw = checked.as_ref().map(|checked| (checked.status, checked.body.as_ref()));
     let fingerprint = head.action.fingerprint(&outgoing, raw);
     let known = checked.as_ref().map(|checked| json_or_text(&checked.body));
-    let warnings = warnings(engine, head, ready).await?;
+    let mut warnings = attention::reasons(engine, head, &outgoing).await?;
+    warnings.extend(likeness(engine, head, ready).await?);
     let mut preview =
         head.action.preview(&ready.input, &outgoing, known.as_ref(), head.reason.clone(), warnings);
     preview.version = version(head, &preview, fingerprint);
@@ -38,7 +40,7 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
 
 /// The request alone, checked against its credential's rules.
 pub(super) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outgoing, Refusal> {
-    let outgoing = head.action.render(&ready.input).map_err(Refusal::Invalid)?;
+    let outgoing = head.action.render(&ready.input)?;
     // What egress leaves out (a header that is not the agent's to set) is not shown either.
     Ok(engine.egress().check(head.action.credential.as_deref(), outgoing)?.outgoing().clone())
 }
@@ -66,8 +68,8 @@ async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<C
     }
 }
 
-/// What a person should notice: the same call waits already, or was done within the hour.
-async fn warnings(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<String>, Refusal> {
+/// The same call waits already, or was done within the hour.
+async fn likeness(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<String>, Refusal> {
     let person = head.actor.person().map(|person| person.id);
     let since = engine.now().plus_seconds(-3_600);
     let twins =

@@ -1,0 +1,44 @@
+//! What a call of an action does: send a request that the catalogue describes, or pass on one that its caller wrote.
+
+use super::preview::PreviewTemplate;
+use super::refusals::RefusalRule;
+use super::request::RequestTemplate;
+use super::template::Template;
+
+/// What a call of an action does.
+#[derive(Debug)]
+pub(super) enum Work {
+    /// Sends a request of the catalogue.
+    Described(Box<Described>),
+    /// Passes on the request that is its input (fetch and via).
+    PassedOn,
+}
+
+/// A request of the catalogue, and what is made of it and of its answer.
+#[derive(Debug)]
+pub(super) struct Described {
+    /// What is sent.
+    pub(super) request: RequestTemplate,
+    /// What is asked before, to see what would happen.
+    pub(super) dry_run: Option<RequestTemplate>,
+    /// The JSON Pointers into the dry run's answer that a confirmation is bound to; empty: all of it.
+    pub(super) fingerprint: Vec<String>,
+    /// What a person is shown.
+    pub(super) preview: PreviewTemplate,
+    /// The fields of the answer that the caller gets; `None`: all.
+    pub(super) output: Option<Vec<String>>,
+    /// The answer in words for the model.
+    pub(super) reply: Option<Template>,
+    /// What the upstream's refusals mean.
+    pub(super) refusals: Vec<RefusalRule>,
+}
+
+impl Work {
+    /// The catalogue's description, where there is one.
+    pub(super) fn described(&self) -> Option<&Described> {
+        match self {
+            Self::Described(described) => Some(described),
+            Self::PassedOn => None,
+        }
+    }
+}

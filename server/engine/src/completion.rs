@@ -17,7 +17,7 @@ use crate::stored_request::StoredRequest;
 /// How long a result is kept when nobody fetches it, in seconds.
 const UNFETCHED: i64 = 86_400;
 
-/// Records how a send ended. Never raises: a database that is away is asked again for a while, then the log is told
+/// Records how a send ended that `row` says is under way. Never raises: a database that is away is asked again for a while, then the log is told
 /// and recovery takes over.
 pub(crate) async fn record(
     engine: &Engine,
@@ -82,7 +82,7 @@ async fn try_record(
         attempts: &attempts,
     };
     let mut tx = engine.store().begin().await?;
-    if tx.end_sending(row.id, CallStatus::Sending, &end).await? {
+    if tx.end_sending(row.id, row.state.status(), &end).await? {
         if let Some(new) = &receipt {
             tx.insert_receipt(new).await?;
         }

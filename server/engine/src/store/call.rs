@@ -87,7 +87,7 @@ pub enum CallState {
         /// Until when the process that sends answers for it.
         lease_until: Time,
     },
-    /// A handler is at work.
+    /// A queued read is at work.
     Running,
     /// Done.
     Done,
@@ -131,7 +131,7 @@ impl CallState {
 /// A call to be stored, held or already on its way.
 #[derive(Debug, Clone)]
 pub struct NewCall {
-    /// The row; `state` is `Held` or `Sending`.
+    /// The row; `state` is `Held`, `Queued` or `Sending`.
     pub row: CallRow,
     /// SHA-256 over the canonical JSON of the caller's arguments.
     pub input_hash: [u8; 32],
@@ -319,7 +319,7 @@ impl Store {
     /// Renews the lease of a send. `false`: this process answers for it no more.
     pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state = 'sending' AND lease_owner = $2",
+            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state IN ('sending', 'running') AND lease_owner = $2",
         )
         .bind(id.to_string())
         .bind(owner)
@@ -356,7 +356,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Stores a call that is held or on its way.
+    /// Stores a call that is held, queued or on its way.
     pub async fn insert_call(&mut self, new: &NewCall) -> Result<(), StoreError> {
         let row = &new.row;
         let lease_until = match row.state {
@@ -462,7 +462,8 @@ impl Tx {
         self.start(sql, id, now, owner, lease_until).await
     }
 
-    /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
+    /// The durable intent of a confirmed call whose undo window has passed: approved to sending. A call for the queue
+    /// is queued instead.
     pub async fn start_due(
         &mut self,
         id: CallId,
@@ -470,7 +471,7 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND surface <> 'queue' AND send_at <= $2";
         self.start(sql, id, now, owner, lease_until).await
     }
 
@@ -533,7 +534,7 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a send. `from` is `Sending`, or `InDoubt` for an answer that comes late. The input and the preview are
+    /// Ends a send. `from` is `Sending`, `Running`, or `InDoubt` for an answer that comes late. The input and the preview are
     /// erased, unless nobody knows how it ended.
     pub async fn end_sending(
         &mut self,

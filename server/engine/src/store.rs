@@ -11,6 +11,7 @@ mod decision;
 mod dialect;
 mod event;
 mod event_place;
+mod group;
 mod key;
 mod list;
 mod person;
@@ -32,10 +33,12 @@ pub use self::decision::{Confirmation, NewDecision};
 pub use self::dialect::Dialect;
 pub use self::event::NewEvent;
 pub use self::event_place::Place;
+pub use self::group::GroupLine;
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
 pub use self::receipt::{Amendment, NewReceipt};
+pub use self::tenant::TenantLine;
 
 /// What can go wrong in storage.
 #[derive(Debug, thiserror::Error)]

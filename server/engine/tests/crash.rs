@@ -112,7 +112,8 @@ async fn last_life(desk: &Desk, queued: &[CallId]) {
     let node = Node::start(desk).await;
     let actor = desk.actor(&desk.quick).await;
     for id in queued {
-        let call = node.engine.call_status(&actor, *id, Some(Duration::from_secs(30))).await.expect("a status");
+        let call =
+            node.engine.call_status(&actor, *id, Some(Duration::from_secs(30))).await.expect("a status");
         let ends = [CallStatus::Done, CallStatus::Failed, CallStatus::InDoubt];
         assert!(ends.contains(&call.status), "{call:?}");
     }

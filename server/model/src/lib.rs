@@ -12,6 +12,7 @@ pub mod decision;
 pub mod effect;
 pub mod event;
 pub mod id;
+pub mod indent;
 pub mod listing;
 pub mod person;
 pub mod preview;
@@ -20,6 +21,7 @@ pub mod receipt;
 pub mod refusal;
 pub mod surface;
 pub mod time;
+pub mod visible;
 
 pub use ability::Ability;
 pub use action::OfferedAction;

@@ -1,8 +1,8 @@
 //! What passed the gate is made durable: the claim, the call with its sealed input and the spent prompt, in one
 //! transaction. Nothing has left the desk before it, and nothing of it is there without the rest.
 
-use model::refusal::TokenFault;
 use model::Refusal;
+use model::refusal::TokenFault;
 
 use super::claim;
 use super::stage::{Clearing, Head};

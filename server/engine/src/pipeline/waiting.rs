@@ -38,7 +38,9 @@ fn message(row: &CallRow, id: CallId, approve_url: &str) -> String {
         }
         CallState::Queued => format!("Nothing has been done. This call waits in the queue. {next}"),
         CallState::Approved { .. } => {
-            format!("Nothing has been done. A person has confirmed this call, and it will be sent soon. {next}")
+            format!(
+                "Nothing has been done. A person has confirmed this call, and it will be sent soon. {next}"
+            )
         }
         _ => {
             format!("Nothing has been done. A person has to confirm this call at {approve_url}. {next}")

@@ -19,9 +19,10 @@ impl Store {
     ///
     /// Whoever comes second at the same place changes nothing; the first has done its work.
     pub async fn place_events(&self, limit: i64) -> Result<bool, StoreError> {
-        let waiting: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM (SELECT 1 FROM events_unplaced LIMIT 1) AS u")
-            .fetch_one(&self.read)
-            .await?;
+        let waiting: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM (SELECT 1 FROM events_unplaced LIMIT 1) AS u")
+                .fetch_one(&self.read)
+                .await?;
         if waiting == 0 {
             return Ok(false);
         }

@@ -55,8 +55,7 @@ impl Store {
 impl Tx {
     /// Held to queued: a call for the queue was confirmed, without an undo window.
     pub async fn queue_confirmed(&mut self, id: CallId, now: Time) -> Result<bool, StoreError> {
-        let sql =
-            "UPDATE calls SET state = 'queued', decided_at = $2 WHERE id = $1 AND state = 'held' AND surface = 'queue'";
+        let sql = "UPDATE calls SET state = 'queued', decided_at = $2 WHERE id = $1 AND state = 'held' AND surface = 'queue'";
         self.queue(sql, id, now).await
     }
 
@@ -67,8 +66,7 @@ impl Tx {
     }
 
     async fn queue(&mut self, sql: &'static str, id: CallId, now: Time) -> Result<bool, StoreError> {
-        let done =
-            sqlx::query(sql).bind(id.to_string()).bind(now.micros()).execute(&mut *self.inner).await?;
+        let done = sqlx::query(sql).bind(id.to_string()).bind(now.micros()).execute(&mut *self.inner).await?;
         Ok(done.rows_affected() == 1)
     }
 

@@ -7,6 +7,7 @@ pub mod arrival;
 mod authentication;
 mod browser_session;
 pub mod catalogue;
+mod circles;
 mod completion;
 mod conclusion;
 pub mod credential;

@@ -311,6 +311,17 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
+    /// Open calls of a person and their agents that have not been sent.
+    pub async fn unsent_calls_of_person(&self, person: PersonId) -> Result<Vec<CallId>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id FROM calls WHERE person_id = $1 AND state IN ('held', 'approved', 'queued')",
+        )
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
     async fn ids(&self, sql: &'static str, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
@@ -425,6 +436,19 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Held calls that nobody can decide any more go to the operators.
+    pub async fn hand_over_orphans(&mut self) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
+             AND NOT EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) \
+             ON CONFLICT DO NOTHING",
+        )
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected())
     }
 
     /// Held to approved: it is sent at `send_at` unless it is undone before.

@@ -16,6 +16,7 @@ mod prefer;
 mod probes;
 mod query;
 mod receipts;
+mod settlements;
 mod strict_json;
 
 use axum::Router;
@@ -52,6 +53,7 @@ fn v1() -> OpenApiRouter<Engine> {
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
+        .routes(routes!(settlements::settle))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
         .routes(routes!(events::list))

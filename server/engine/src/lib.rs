@@ -31,6 +31,7 @@ pub mod registry;
 pub mod seal;
 pub mod secret;
 mod sending;
+mod settlement;
 mod status;
 pub mod store;
 mod stored_request;

@@ -27,6 +27,7 @@ pub mod password;
 mod pipeline;
 mod records;
 pub mod registry;
+pub mod request_state;
 pub mod seal;
 pub mod secret;
 mod sending;

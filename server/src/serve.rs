@@ -12,7 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::failure::Failure;
-use crate::{api, problem, request_id};
+use crate::{api, mcp, problem, request_id};
 
 /// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
 const END_TIME: Duration = Duration::from_secs(75);
@@ -72,9 +72,10 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
 }
 
 /// Every route of the server, and what goes around all of them.
-fn app(engine: &Engine) -> Router {
+pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
+        .merge(mcp::router(engine))
         .fallback(problem::not_found)
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))

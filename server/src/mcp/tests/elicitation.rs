@@ -124,7 +124,7 @@ async fn another_node_goes_on() {
     let house = House::open().await;
     let client = elicits(&house);
     let (state, id, _) = held(&client).await;
-    let elsewhere = Client { app: house.second_node().await, ..client };
+    let elsewhere = client.at(house.second_node().await);
     let waiting = tokio::spawn(async move { bring(&elsewhere, &state, Some("accept")).await });
     house.confirm(&id).await;
     assert_eq!(waiting.await.expect("an answer").json["result"]["structuredContent"], json!({ "id": "m1" }));

@@ -125,7 +125,8 @@ impl House {
             .uri(path)
             .header("authorization", format!("Bearer {}", self.ann))
             .header("content-type", "application/json")
-            .header("prefer", "wait=10")
+            // A decision is answered when the call has ended; looking at a call is answered at once.
+            .header("prefer", if method == "POST" { "wait=10" } else { "" })
             .body(Body::from(if body.is_null() { String::new() } else { body.to_string() }));
         send(&self.app, request.expect("a request")).await.json
     }
@@ -134,7 +135,7 @@ impl House {
 /// One client of the protocol. Every request stands for itself.
 #[derive(Clone)]
 pub(super) struct Client {
-    pub(super) app: Router,
+    app: Router,
     key: String,
     version: &'static str,
     capabilities: Value,
@@ -151,6 +152,11 @@ pub(super) struct Reply {
 }
 
 impl Client {
+    /// The same client, led to another node.
+    pub(super) fn at(self, app: Router) -> Self {
+        Self { app, ..self }
+    }
+
     /// The result of a request that is answered with one.
     pub(super) async fn result(&self, method: &str, params: Value) -> Value {
         let reply = self.ask(method, params).await;
@@ -166,7 +172,7 @@ impl Client {
 
     /// A request with everything its revision wants.
     pub(super) async fn ask(&self, method: &str, params: Value) -> Reply {
-        self.send(&self.message(method, params), &self.headers(method, &Value::Null)).await
+        self.send(&self.message(method, params), &self.headers(method)).await
     }
 
     /// The message of a request.
@@ -182,7 +188,7 @@ impl Client {
     }
 
     /// The headers of a request beside those of every request.
-    pub(super) fn headers(&self, method: &str, _params: &Value) -> Vec<(&'static str, String)> {
+    pub(super) fn headers(&self, method: &str) -> Vec<(&'static str, String)> {
         let mut headers = vec![("mcp-protocol-version", self.version.to_owned())];
         if self.version == NEWEST {
             headers.push(("mcp-method", method.to_owned()));

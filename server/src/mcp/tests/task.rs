@@ -31,7 +31,7 @@ async fn a_held_call_is_a_task_until_it_ends() {
     assert_eq!((&ended["resultType"], &ended["status"]), (&json!("complete"), &json!("completed")));
     assert_eq!(ended["result"]["structuredContent"], json!({ "id": "m1" }));
     assert_eq!(ended["result"]["isError"], false);
-    let elsewhere = Client { app: house.second_node().await, ..client };
+    let elsewhere = client.at(house.second_node().await);
     assert_eq!(get(&elsewhere, &id).await, ended, "any node answers");
     assert_eq!(house.writes(), 1);
 }

@@ -31,6 +31,7 @@ mod queue;
 mod records;
 pub mod registry;
 mod rejection;
+pub mod request_state;
 pub mod seal;
 pub mod secret;
 mod sending;

@@ -59,7 +59,7 @@ fn answer(answer: &Answer) -> AnyView {
         }
         Answer::Preview(dry_run) => preview::preview(&dry_run.preview, None),
         Answer::Prompt(prompt) => preview::preview(&prompt.preview, None),
-        Answer::Replayed(_) | Answer::Waiting(_) => {
+        Answer::Passed(_) | Answer::Replayed(_) | Answer::Waiting(_) => {
             view! { <p class="warning">"This was done before. Its receipt stands under Done."</p> }.into_any()
         }
     }

@@ -114,14 +114,18 @@ async fn load_and_send(engine: &Engine, id: CallId) -> Result<(), Refusal> {
     let stored = StoredRequest::open(engine.sealer(), id, blob)?;
     let catalogue = engine.catalogue();
     let Some(action) = catalogue.action_for(row.surface, &row.action, &stored.arguments) else {
-        let gone = Refusal::Refused {
-            status: 409,
-            message: Some("The action is no longer in the catalogue. Nothing was sent.".to_owned()),
-            upstream_status: None,
-        };
-        completion::record_unsent(engine, &row, gone).await?;
+        completion::record_unsent(engine, &row, action_is_gone()).await?;
         return Ok(());
     };
     carry_out(engine, &row, &action, &stored).await;
     Ok(())
+}
+
+/// The answer to a call that waited longer than its action stayed in the catalogue.
+pub(crate) fn action_is_gone() -> Refusal {
+    Refusal::Refused {
+        status: 409,
+        message: Some("The action is no longer in the catalogue. Nothing was sent.".to_owned()),
+        upstream_status: None,
+    }
 }

@@ -132,9 +132,9 @@ pub(crate) async fn call(
 }
 
 /// An answer with the status and headers that go with it.
-fn render(answer: &Answer) -> Response {
+pub(super) fn render(answer: &Answer) -> Response {
     let status = match answer {
-        Answer::Done(_) | Answer::Replayed(_) | Answer::Preview(_) => StatusCode::OK,
+        Answer::Done(_) | Answer::Passed(_) | Answer::Replayed(_) | Answer::Preview(_) => StatusCode::OK,
         Answer::Prompt(_) | Answer::Waiting(_) => StatusCode::ACCEPTED,
     };
     let mut response = (status, Json(answer)).into_response();
@@ -147,13 +147,13 @@ fn render(answer: &Answer) -> Response {
             }
             headers.insert(RETRY_AFTER, HeaderValue::from(ASK_AGAIN));
         }
-        Answer::Done(_) | Answer::Preview(_) | Answer::Prompt(_) => {}
+        Answer::Done(_) | Answer::Passed(_) | Answer::Preview(_) | Answer::Prompt(_) => {}
     }
     response
 }
 
 /// Says that nothing was sent this time, and which receipt answered.
-fn note_replay(replayed: &Replayed, headers: &mut HeaderMap) {
+pub(super) fn note_replay(replayed: &Replayed, headers: &mut HeaderMap) {
     let yes = HeaderValue::from_static("true");
     headers.insert(HeaderName::from_static("countersign-replayed"), yes.clone());
     headers.insert(HeaderName::from_static("idempotent-replayed"), yes);

@@ -3,17 +3,15 @@
 //! A read is sent and answered. A write leaves a durable intent before its first byte, in the transaction that claims
 //! its key and spends its prompt.
 
+use model::{Answer, Surface};
 use model::answer::{Done, DoneStatus};
-use model::refusal::TokenFault;
-use model::{Answer, Refusal, Surface};
 
-use super::stage::{Answered, Call, Cleared, Clearing, Head};
+use super::stage::{Answered, Call, Cleared, Clearing};
 use super::stop::Stop;
-use super::{claim, journal};
+use super::{intent, journal};
 use crate::conclusion::{Conclusion, conclude};
 use crate::engine::Engine;
-use crate::store::{CallRow, CallState, NewCall};
-use crate::stored_request::StoredRequest;
+use crate::store::CallState;
 use crate::{passing_on, sending};
 
 pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
@@ -37,51 +35,11 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
 /// Sends a write, once.
 async fn write(engine: &Engine, call: Call<Cleared>) -> Answered {
     let (head, clearing) = (call.head, call.data);
-    let (row, stored) = intend(engine, &head, clearing).await?;
+    // The durable intent.
+    let state = CallState::Sending { lease_until: engine.lease_end() };
+    let (row, stored) = intent::store(engine, &head, clearing, state).await?;
     let (conclusion, receipt) = sending::carry_out(engine, &row, &head.action, &stored).await;
     answer(head.surface, conclusion, receipt)
-}
-
-/// The durable intent.
-async fn intend(engine: &Engine, head: &Head, clearing: Clearing) -> Result<(CallRow, StoredRequest), Stop> {
-    let Clearing { ready, claim, outgoing, approval, prompt } = clearing;
-    let stored = StoredRequest {
-        arguments: ready.arguments,
-        input: ready.input,
-        key: ready.control.key.map(|key| key.as_str().to_owned()),
-        reason: head.reason.clone(),
-        approval: Some(approval),
-        outgoing,
-    };
-    let new = NewCall {
-        row: CallRow {
-            state: CallState::Sending { lease_until: engine.lease_end() },
-            claim_slot: claim.map(|claim| claim.slot),
-            input: Some(stored.seal(engine.sealer(), head.id)),
-            ..CallRow::fresh(head)
-        },
-        input_hash: ready.input_hash.bytes(),
-        approvers: Vec::new(),
-        self_approval: head.action.self_approval,
-        lease_owner: Some(engine.node().to_owned()),
-    };
-    let mut tx = engine.store().begin().await?;
-    if let Some(prompt) = prompt
-        && !tx.spend_prompt(prompt, head.at).await?
-    {
-        return Err(Refusal::ConfirmTokenInvalid(TokenFault::Used).into());
-    }
-    tx.insert_call(&new).await?;
-    if let Some(claim) = claim
-        && !tx.insert_claim(claim, head.id, head.at).await?
-    {
-        drop(tx);
-        claim::answer_of(engine, head, claim).await?;
-        return Err(Refusal::Unavailable.into());
-    }
-    tx.commit().await?;
-    engine.nudges().tell(head.id);
-    Ok((new.row, stored))
 }
 
 /// What the caller gets for how it ended.

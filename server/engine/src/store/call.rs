@@ -45,8 +45,10 @@ pub struct CallRow {
     pub decided_at: Option<Time>,
     /// When it lapses or would have lapsed.
     pub expires_at: Option<Time>,
-    /// The idempotency slot it holds.
+    /// The idempotency slot it holds, or held.
     pub claim_slot: Option<[u8; 32]>,
+    /// The request its key stands for.
+    pub claim_hash: Option<[u8; 32]>,
     /// Sealed arguments and request, until the end.
     pub input: Option<Vec<u8>>,
     /// Sealed preview, until the end.
@@ -87,7 +89,7 @@ pub enum CallState {
         /// Until when the process that sends answers for it.
         lease_until: Time,
     },
-    /// A handler is at work.
+    /// A queued read is at work.
     Running,
     /// Done.
     Done,
@@ -131,7 +133,7 @@ impl CallState {
 /// A call to be stored, held or already on its way.
 #[derive(Debug, Clone)]
 pub struct NewCall {
-    /// The row; `state` is `Held` or `Sending`.
+    /// The row; `state` is `Held`, `Queued` or `Sending`.
     pub row: CallRow,
     /// SHA-256 over the canonical JSON of the caller's arguments.
     pub input_hash: [u8; 32],
@@ -176,7 +178,7 @@ pub struct Standing {
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
 const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
     c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
-    c.send_at, c.lease_until, c.claim_slot, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
+    c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
 const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
@@ -330,7 +332,7 @@ impl Store {
     /// Renews the lease of a send. `false`: this process answers for it no more.
     pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state = 'sending' AND lease_owner = $2",
+            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state IN ('sending', 'running') AND lease_owner = $2",
         )
         .bind(id.to_string())
         .bind(owner)
@@ -367,7 +369,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Stores a call that is held or on its way.
+    /// Stores a call that is held, queued or on its way.
     pub async fn insert_call(&mut self, new: &NewCall) -> Result<(), StoreError> {
         let row = &new.row;
         let lease_until = match row.state {
@@ -376,9 +378,9 @@ impl Tx {
         };
         sqlx::query(
             "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
-             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, input, preview, \
+             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, claim_hash, input, preview, \
              preview_version, fingerprint) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
         )
         .bind(row.id.to_string())
         .bind(row.state.status().as_str())
@@ -400,6 +402,7 @@ impl Tx {
         .bind(&new.lease_owner)
         .bind(new.input_hash.to_vec())
         .bind(row.claim_slot.map(|slot| slot.to_vec()))
+        .bind(row.claim_hash.map(|hash| hash.to_vec()))
         .bind(row.input.clone())
         .bind(row.preview.clone())
         .bind(&row.preview_version)
@@ -486,7 +489,8 @@ impl Tx {
         self.start(sql, id, now, owner, lease_until).await
     }
 
-    /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
+    /// The durable intent of a confirmed call whose undo window has passed: approved to sending. A call for the queue
+    /// is queued instead.
     pub async fn start_due(
         &mut self,
         id: CallId,
@@ -494,7 +498,7 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND surface <> 'queue' AND send_at <= $2";
         self.start(sql, id, now, owner, lease_until).await
     }
 
@@ -557,22 +561,15 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a send. `from` is `Sending`, or `InDoubt` for an answer that comes late. The input and the preview are
-    /// erased, unless nobody knows how it ended.
-    pub async fn end_sending(
-        &mut self,
-        id: CallId,
-        from: CallStatus,
-        end: &SendEnd<'_>,
-    ) -> Result<bool, StoreError> {
+    /// Ends a send. The input and the preview are erased, unless nobody knows how it ended.
+    pub async fn end_sending(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET state = $3, ended_at = $4, result = $5, erase_at = $6, problem = $7, upstream_status = $8, \
-             receipt_id = COALESCE($9, receipt_id), attempts = $10, lease_until = NULL, lease_owner = NULL, \
-             input = CASE WHEN $3 = 'in_doubt' THEN input END, preview = CASE WHEN $3 = 'in_doubt' THEN preview END, \
-             fingerprint = NULL WHERE id = $1 AND state = $2",
+            "UPDATE calls SET state = $2, ended_at = $3, result = $4, erase_at = $5, problem = $6, upstream_status = $7, \
+             receipt_id = COALESCE($8, receipt_id), attempts = $9, lease_until = NULL, lease_owner = NULL, \
+             input = CASE WHEN $2 = 'in_doubt' THEN input END, preview = CASE WHEN $2 = 'in_doubt' THEN preview END, \
+             fingerprint = NULL WHERE id = $1 AND state IN ('sending', 'running')",
         )
         .bind(id.to_string())
-        .bind(from.as_str())
         .bind(end.status.as_str())
         .bind(end.at.micros())
         .bind(end.result.map(<[u8]>::to_vec))
@@ -580,6 +577,48 @@ impl Tx {
         .bind(end.problem.map(to_json))
         .bind(end.upstream_status.map(i64::from))
         .bind(end.receipt_id.map(|id| id.to_string()))
+        .bind(to_json(end.attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Ends a call whose outcome was not known, as a person found it. The input and the preview are erased.
+    pub async fn settle(
+        &mut self,
+        id: CallId,
+        to: CallStatus,
+        now: Time,
+        problem: Option<&Refusal>,
+        attempts: &[Attempt],
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = $3, problem = $4, attempts = $5, upstream_status = NULL, \
+             input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = 'in_doubt'",
+        )
+        .bind(id.to_string())
+        .bind(to.as_str())
+        .bind(now.micros())
+        .bind(problem.map(to_json))
+        .bind(to_json(attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// An answer that came after the call was given up as in doubt ends it, whatever a person has found meanwhile.
+    pub async fn end_late(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = NULL, \
+             upstream_status = $6, attempts = $7, input = NULL, preview = NULL, fingerprint = NULL \
+             WHERE id = $1 AND (state = 'in_doubt' OR settled_at IS NOT NULL)",
+        )
+        .bind(id.to_string())
+        .bind(end.status.as_str())
+        .bind(end.at.micros())
+        .bind(end.result.map(<[u8]>::to_vec))
+        .bind(end.erase_at.map(Time::micros))
+        .bind(end.upstream_status.map(i64::from))
         .bind(to_json(end.attempts))
         .execute(&mut *self.inner)
         .await?;
@@ -632,6 +671,7 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         decided_at: columns.time_maybe("decided_at")?,
         expires_at: columns.time_maybe("expires_at")?,
         claim_slot: columns.digest_maybe("claim_slot")?,
+        claim_hash: columns.digest_maybe("claim_hash")?,
         input: columns.get("input")?,
         preview: columns.get("preview")?,
         preview_version: columns.get("preview_version")?,
@@ -733,6 +773,7 @@ impl CallRow {
             decided_at: None,
             expires_at: None,
             claim_slot: None,
+            claim_hash: None,
             input: None,
             preview: None,
             preview_version: None,

@@ -10,21 +10,26 @@ mod decisions;
 mod document;
 mod documented;
 mod events;
+mod fetch;
 mod list_answer;
 mod path_id;
 mod prefer;
 mod probes;
 mod query;
 mod receipts;
+mod sessions;
 mod settlements;
 pub(crate) mod strict_json;
+mod via;
 
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
+use axum::routing::any;
 use engine::Engine;
 use http::HeaderValue;
 use http::header::CACHE_CONTROL;
+use utoipa::OpenApi as _;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -42,6 +47,7 @@ pub(crate) fn router(engine: &Engine) -> Router {
     open.method_not_allowed_fallback(problem::method_not_allowed)
         .nest("/v1", v1)
         .layer(map_response(unstored))
+        .route(via::ROUTE, any(via::pass_on))
         .with_state(engine.clone())
 }
 
@@ -50,6 +56,8 @@ fn v1() -> OpenApiRouter<Engine> {
     OpenApiRouter::new()
         .routes(routes!(actions::list))
         .routes(routes!(actions::call))
+        .routes(routes!(fetch::fetch))
+        .routes(routes!(sessions::taint))
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
@@ -67,10 +75,16 @@ fn open() -> OpenApiRouter<Engine> {
         .routes(routes!(document::show))
 }
 
-/// The document of both.
+/// What is passed on below `/via/`, by every method; a router knows only those that it lists.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(via::pass_on))]
+struct Via;
+
+/// The document of all.
 fn described() -> OpenApi {
     let mut document = document::head();
     document.merge(open().into_openapi());
+    document.merge(Via::openapi());
     document.nest("/v1", v1().into_openapi())
 }
 

@@ -47,6 +47,10 @@ pub(crate) fn panicked() -> Response {
     document(&Problem::new(ProblemCode::Unavailable, 500, "Fault of the desk", detail))
 }
 
+/// Marks an answer that is somebody else's, or meant for a program that knows somebody else: it stays as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SpokenElsewhere;
+
 /// The bare document with its status.
 fn document(problem: &Problem) -> Response {
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::CONFLICT);
@@ -70,6 +74,9 @@ pub(crate) async fn instead_of_pages(request: Request, next: Next) -> Response {
         |value: &HeaderValue| value.to_str().is_ok_and(|accepted| accepted.contains("text/html"));
     let wants_page = request.headers().get_all(ACCEPT).iter().any(wants_page);
     let response = next.run(request).await;
+    if response.extensions().get::<SpokenElsewhere>().is_some() {
+        return response;
+    }
     let is_problem = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM_JSON);
     let refusal = match response.status() {
         StatusCode::NOT_FOUND => Refusal::NotFound,

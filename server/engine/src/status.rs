@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::actor::Actor;
 use crate::engine::Engine;
-use crate::{passing_on, pipeline};
 use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, Standing};
 use crate::stored_result::StoredResult;
+use crate::{passing_on, pipeline};
 
 /// How long a waiter trusts the nudges alone: a change made by another process is seen after this time.
 const RESCAN: Duration = Duration::from_secs(1);

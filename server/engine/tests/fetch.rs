@@ -355,3 +355,15 @@ on_both! {
         assert!(desk.upstream.writes().is_empty());
     }
 }
+
+on_both! {
+    async fn a_request_that_carries_a_secret_is_looked_at(desk: Desk) {
+        let token = format!("gh{}_{}", "p", "a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4e5F6");
+        let body = json!({ "config": { "token": token } }).to_string();
+        held(&desk, quick(&desk, "open", "POST", "/x", json!({ "body": body })).await).await;
+        let shown = preview(&desk, &desk.ann).await;
+        assert_eq!(shown.warnings, ["The request may carry a secret: a GitHub token in the body, at /config/token."]);
+        held(&desk, quick(&desk, "open", "GET", &format!("/quota?q={token}"), json!({})).await).await;
+        assert!(desk.upstream.writes().is_empty());
+    }
+}

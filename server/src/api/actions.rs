@@ -22,7 +22,7 @@ use super::query::Query;
 use crate::problem::Rejected;
 
 /// The longest a call waits for a person, in seconds.
-const LONGEST_WAIT: u64 = 300;
+pub(super) const LONGEST_WAIT: u64 = 300;
 
 /// When it is worth asking again about a call that waits, in seconds.
 const ASK_AGAIN: u16 = 5;

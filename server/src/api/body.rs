@@ -41,22 +41,34 @@ impl<S: Sync> FromRequest<S> for JsonObject {
 /// # Errors
 /// When it says something else, is too large or does not arrive.
 pub(crate) async fn json(request: Request) -> Result<Bytes, Refusal> {
+    json_up_to(request, BODY_LIMIT).await
+}
+
+/// The same, up to another limit.
+pub(crate) async fn json_up_to(request: Request, limit: usize) -> Result<Bytes, Refusal> {
     let (parts, body) = request.into_parts();
-    let bytes = tokio::time::timeout(BODY_TIME, read(&parts.headers, body))
-        .await
-        .unwrap_or(Err(Refusal::Malformed("The body did not arrive in time.")))?;
+    let bytes = bytes(&parts.headers, body, limit).await?;
     if bytes.is_empty() || is_json(&parts.headers) { Ok(bytes) } else { Err(Refusal::UnsupportedMediaType) }
 }
 
-/// Every byte of the body.
-async fn read(headers: &HeaderMap, mut body: Body) -> Result<Bytes, Refusal> {
+/// Every byte of a body, whatever it is.
+///
+/// # Errors
+/// When it is too large or does not arrive.
+pub(crate) async fn bytes(headers: &HeaderMap, body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    tokio::time::timeout(BODY_TIME, read(headers, body, limit))
+        .await
+        .unwrap_or(Err(Refusal::Malformed("The body did not arrive in time.")))
+}
+
+async fn read(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, Refusal> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Refusal::Malformed("The body was cut off."))?;
         let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() > BODY_LIMIT {
+        if bytes.len() + data.len() > limit {
             drain(headers, body).await;
-            return Err(Refusal::TooLarge(BODY_LIMIT));
+            return Err(Refusal::TooLarge(limit));
         }
         bytes.extend_from_slice(&data);
     }
@@ -129,7 +141,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_may_fill_the_limit_and_no_more() {
-        let read = async |length: usize| read(&HeaderMap::new(), Body::from(vec![b' '; length])).await;
+        let read =
+            async |length: usize| read(&HeaderMap::new(), Body::from(vec![b' '; length]), BODY_LIMIT).await;
         assert_eq!(read(BODY_LIMIT).await.map(|bytes| bytes.len()), Ok(BODY_LIMIT));
         assert_eq!(read(BODY_LIMIT + 1).await, Err(Refusal::TooLarge(BODY_LIMIT)));
     }

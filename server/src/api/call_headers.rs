@@ -82,11 +82,14 @@ fn reason(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
         Refusal::invalid("", words)
     };
     let decoded = percent_decode(bytes).decode_utf8().map_err(|_| fault())?;
-    let text = decoded.trim();
-    if text.chars().any(char::is_control) || text.chars().count() > REASON_LIMIT {
-        return Err(fault());
-    }
-    Ok((!text.is_empty()).then(|| text.to_owned()))
+    words(&decoded).ok_or_else(fault)
+}
+
+/// An agent's reason as it is kept: `Some(None)` when it says nothing, `None` when it cannot be one.
+pub(crate) fn words(text: &str) -> Option<Option<String>> {
+    let text = text.trim();
+    let sound = !text.chars().any(char::is_control) && text.chars().count() <= REASON_LIMIT;
+    sound.then(|| (!text.is_empty()).then(|| text.to_owned()))
 }
 
 #[cfg(test)]

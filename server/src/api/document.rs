@@ -137,6 +137,9 @@ mod tests {
             "post /v1/actions/{name}",
             "post /v1/calls/{id}/decision",
             "post /v1/calls/{id}/settlement",
+            "post /v1/fetch",
+            "post /v1/sessions/{id}/taint",
+            "post /via/{credential}/{path}",
         ];
         assert_eq!(endpoints, expected);
         assert_eq!(document["openapi"], "3.1.0");

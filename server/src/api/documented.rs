@@ -96,6 +96,16 @@ CallProblems: Malformed, Unauthenticated, Denied, Declined, EgressBlocked, NotFo
 IdempotencyKeyReused, IdempotencyInFlight, IdempotencyKeyForgotten, OutcomeUnknown, ConfirmTokenInvalid, Expired,
 Withdrawn, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable, UpstreamFailed, Paused,
 Unavailable }
+problems! { /// Of a request that is passed on.
+FetchProblems: Malformed, IdempotencyKeyInvalid, Unauthenticated, Declined, EgressBlocked, NotFound, Refused,
+IdempotencyKeyReused, IdempotencyInFlight, IdempotencyKeyForgotten, OutcomeUnknown, Expired, Withdrawn, TooLarge,
+UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable, UpstreamFailed, Paused, Unavailable }
+problems! { /// The same on via.
+ViaProblems: Malformed, IdempotencyKeyInvalid, Unauthenticated, Declined, EgressBlocked, NotFound, Refused,
+IdempotencyKeyReused, IdempotencyInFlight, IdempotencyKeyForgotten, OutcomeUnknown, Held, Expired, Withdrawn,
+TooLarge, Invalid, RateLimited, UpstreamUnreachable, UpstreamFailed, Paused, Unavailable }
+problems! { /// Of marking a session.
+TaintProblems: Unauthenticated, Denied, NotFound, RateLimited, Unavailable }
 problems! { /// Of asking how a call stands.
 CallStatusProblems: Unauthenticated, NotFound, RateLimited, Unavailable }
 problems! { /// Of taking a call back.

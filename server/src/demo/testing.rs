@@ -8,7 +8,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, Request, StatusCode};
-use axum::routing::post;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::routing::{any, post};
 use engine::Engine;
 use engine::ambient::Ambient;
 use http_body_util::BodyExt;
@@ -25,12 +26,16 @@ use crate::serve;
 /// How many calls of an agent may be open.
 pub(crate) const MAX_HELD: usize = 5;
 
+/// The secret of the credentials for the upstream that answers oddly.
+pub(crate) const SECRET: &str = "odd-secret-0451";
+
 /// The desk, its people and its agents.
 pub(crate) struct Desk {
     pub(crate) engine: Engine,
     app: Router,
     upstream: Router,
     cast: Cast,
+    odd: SocketAddr,
     _folder: TempDir,
 }
 
@@ -64,11 +69,28 @@ impl Desk {
         let upstream = Upstream::new(&secrets, ambient.clone());
         let router = upstream.clone().router();
         tokio::spawn(upstream.serve(shop));
+        let address = at(&odd);
         tokio::spawn(async move { axum::serve(odd, odd_upstream()).await });
         let engine = open(folder.path(), text, &secrets).await.expect("an engine");
-        engine.set_secret("odd", "odd").await.expect("a secret");
+        for credential in ["odd", "guarded"] {
+            engine.set_secret(credential, SECRET).await.expect("a secret");
+        }
         let cast = Cast::assemble(&engine, &ambient).await.expect("people");
-        Self { app: serve::app(&engine), engine, upstream: router, cast, _folder: folder }
+        Self { app: serve::app(&engine), engine, upstream: router, cast, odd: address, _folder: folder }
+    }
+
+    /// An address at the upstream that answers oddly.
+    pub(crate) fn odd_url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.odd)
+    }
+
+    /// Serves the desk on a port of its own: the address.
+    pub(crate) async fn serve(&self) -> String {
+        let listener = loopback().await;
+        let address = listener.local_addr().expect("an address");
+        let app = self.app.clone();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        format!("http://{address}")
     }
 
     pub(crate) fn careful(&self) -> &str {
@@ -212,7 +234,8 @@ fn catalogue(places: Places, odd: SocketAddr) -> String {
         .replace("@ODD_HOST@", &odd.to_string())
         .replace("@ODD@", &format!("http://{odd}"))
         .replace("@UPSTREAM@", &places.upstream_url());
-    filled_in(places).replace("[server]", &format!("[server]\nmax_held = {MAX_HELD}")) + &more
+    filled_in(places).replace("[server]", &format!("[server]\nmax_held = {MAX_HELD}\nvia_wait = \"1s\""))
+        + &more
 }
 
 async fn loopback() -> TcpListener {
@@ -224,8 +247,29 @@ fn odd_upstream() -> Router {
     async fn answer(Path(status): Path<u16>) -> StatusCode {
         StatusCode::from_u16(status).expect("a status")
     }
+    async fn echo(request: Request<Body>) -> Response {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await.expect("a body").to_bytes();
+        let headers: Vec<_> = parts
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or("?")))
+            .collect();
+        let told = serde_json::json!({
+            "method": parts.method.as_str(),
+            "uri": parts.uri.to_string(),
+            "headers": headers,
+            "body": String::from_utf8_lossy(&body),
+            "bytes": body.len(),
+        });
+        let set = [("x-twice", "1"), ("x-twice", "2"), ("set-cookie", "a=b"), ("cache-control", "max-age=9")];
+        (StatusCode::IM_A_TEAPOT, AppendHeaders(set), axum::Json(told)).into_response()
+    }
     async fn hang_up() -> StatusCode {
         panic!("the connection ends without an answer")
     }
-    Router::new().route("/answer/{status}", post(answer)).route("/hang-up", post(hang_up))
+    Router::new()
+        .route("/answer/{status}", any(answer))
+        .route("/hang-up", post(hang_up))
+        .route("/echo/{*rest}", any(echo))
 }

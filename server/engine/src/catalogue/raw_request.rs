@@ -231,8 +231,11 @@ mod tests {
     use super::*;
 
     fn rendered(input: Value) -> Result<Outgoing, Refusal> {
-        let faults: Vec<_> = schema().faults(&input).into_iter().chain(faults(&input)).collect();
-        if faults.is_empty() { render(&input) } else { Err(Refusal::Invalid(faults)) }
+        let mut told = schema().faults(&input);
+        if told.is_empty() {
+            told = faults(&input);
+        }
+        if told.is_empty() { render(&input) } else { Err(Refusal::Invalid(told)) }
     }
 
     fn fields(input: Value) -> Vec<String> {
@@ -277,7 +280,7 @@ mod tests {
     fn every_fault_is_told_at_its_field() {
         assert_eq!(
             fields(json!({ "headers": 1, "x": 1 })),
-            ["/x", "/credential", "/method", "/url", "/headers"]
+            ["/credential", "/method", "/url", "/headers", "/x"]
         );
         let more = json!({
             "method": "NO METHOD",

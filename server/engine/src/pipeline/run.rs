@@ -3,8 +3,8 @@
 //! A read is sent and answered. A write leaves a durable intent before its first byte, in the transaction that claims
 //! its key and spends its prompt.
 
-use model::{Answer, Surface};
 use model::answer::{Done, DoneStatus};
+use model::{Answer, Surface};
 
 use super::stage::{Answered, Call, Cleared, Clearing};
 use super::stop::Stop;

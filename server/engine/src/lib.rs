@@ -41,6 +41,7 @@ pub mod store;
 mod stored_request;
 mod stored_result;
 pub mod token;
+mod unsent;
 pub mod view_token;
 mod withdrawal;
 

@@ -2,9 +2,9 @@
 
 mod actions;
 mod approvals;
-mod bearer;
-mod body;
-mod call_headers;
+pub(crate) mod bearer;
+pub(crate) mod body;
+pub(crate) mod call_headers;
 mod calls;
 mod decisions;
 mod document;
@@ -17,7 +17,7 @@ mod probes;
 mod query;
 mod receipts;
 mod settlements;
-mod strict_json;
+pub(crate) mod strict_json;
 
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
@@ -81,7 +81,7 @@ pub(crate) fn document() -> bytes::Bytes {
 }
 
 /// No answer of the API may be kept by anything on its way.
-async fn unstored(mut response: Response) -> Response {
+pub(crate) async fn unstored(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

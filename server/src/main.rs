@@ -6,6 +6,7 @@ mod config;
 mod demo;
 mod failure;
 mod log;
+mod mcp;
 mod pages;
 mod problem;
 mod request_id;

@@ -17,7 +17,7 @@ use crate::stored_request::StoredRequest;
 /// How long a result is kept when nobody fetches it, in seconds.
 const UNFETCHED: i64 = 86_400;
 
-/// Records how a send ended. Never raises: a database that is away is asked again for a while, then the log is told
+/// Records how a send ended that `row` says is under way. Never raises: a database that is away is asked again for a while, then the log is told
 /// and recovery takes over.
 pub(crate) async fn record(
     engine: &Engine,

@@ -49,6 +49,16 @@ impl Conclusion {
         }
     }
 
+    /// The same for a read: nothing can have been done, so nothing is in doubt.
+    pub(crate) fn of_read(self) -> Self {
+        match self.status {
+            CallStatus::InDoubt => {
+                Self::failed(Refusal::UpstreamFailed(self.upstream_status), self.upstream_status)
+            }
+            _ => self,
+        }
+    }
+
     /// The event that ends the call.
     pub(crate) const fn event_type(&self) -> EventType {
         match self.status {

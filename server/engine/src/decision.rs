@@ -117,7 +117,7 @@ impl Engine {
     }
 
     /// The whole path again, with the rights the caller has now. The inner error is a step's no.
-    async fn walk_again(
+    pub(crate) async fn walk_again(
         &self,
         row: &CallRow,
     ) -> Result<Result<pipeline::Call<pipeline::Allowed>, Refusal>, Refusal> {
@@ -192,7 +192,7 @@ impl Engine {
         Ok(Refusal::PreviewChanged(Some(Box::new(showing.preview))))
     }
 
-    /// Decision, and when it is the last one needed the durable intent, in one transaction.
+    /// Decision, and when it is the last one needed the durable intent or the place in the queue, in one transaction.
     async fn spend(
         &self,
         decider: &Decider,
@@ -214,6 +214,9 @@ impl Engine {
         let status = match (enough, undo_window.is_zero()) {
             (false, _) => CallStatus::Held,
             (true, false) if tx.approve(row.id, now, send_at).await? => CallStatus::Approved,
+            (true, true) if row.surface == Surface::Queue && tx.queue_confirmed(row.id, now).await? => {
+                CallStatus::Queued
+            }
             (true, true) if tx.start_sending(row.id, now, self.node(), self.lease_end()).await? => {
                 CallStatus::Sending
             }
@@ -226,6 +229,7 @@ impl Engine {
             CallStatus::Sending => {
                 drop(self.spawn(async move { sending::send_confirmed(&engine, id).await }));
             }
+            CallStatus::Queued => self.queue().ring(),
             // Not a thing to wait for at a shutdown: what is approved is durable and goes out after the next start.
             CallStatus::Approved => drop(tokio::spawn(async move {
                 tokio::time::sleep(undo_window).await;
@@ -236,8 +240,8 @@ impl Engine {
         Ok(())
     }
 
-    /// The durable intent of a confirmed call whose undo window has passed, then the send. Whoever comes second does
-    /// nothing.
+    /// The durable intent of a confirmed call whose undo window has passed, then the send; or its place in the queue.
+    /// Whoever comes second does nothing.
     pub(crate) async fn send_when_due(&self, id: CallId) {
         match self.start_due(id).await {
             Ok(true) => {
@@ -251,11 +255,16 @@ impl Engine {
         }
     }
 
+    /// `true`: the call is to be sent now.
     async fn start_due(&self, id: CallId) -> Result<bool, StoreError> {
         let mut tx = self.store().begin().await?;
-        let started = tx.start_due(id, self.now(), self.node(), self.lease_end()).await?;
+        let queued = tx.queue_due(id, self.now()).await?;
+        let started = !queued && tx.start_due(id, self.now(), self.node(), self.lease_end()).await?;
         tx.commit().await?;
-        if started {
+        if queued {
+            self.queue().ring();
+        }
+        if queued || started {
             self.nudges().tell(id);
         }
         Ok(started)

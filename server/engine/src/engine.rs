@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use model::{Answer, OfferedAction, Refusal, Surface, Time};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::actor::Actor;
@@ -15,8 +16,10 @@ use crate::catalogue::Catalogue;
 use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
 use crate::ending::Ending;
+use crate::feed::MOST_FEEDS;
 use crate::nudge::Nudges;
 use crate::pipeline;
+use crate::queue::Queue;
 use crate::seal::{Purpose, Sealer};
 use crate::secret::Secret;
 use crate::store::{Store, StoreError};
@@ -33,6 +36,9 @@ struct Inner {
     ambient: Ambient,
     nudges: Nudges,
     ending: Ending,
+    queue: Queue,
+    /// A permit for each feed that is open.
+    feeds: Arc<Semaphore>,
     /// Names this process in the leases it holds.
     node: String,
 }
@@ -91,11 +97,13 @@ impl Engine {
             ambient: options.ambient,
             nudges: Nudges::new(),
             ending: Ending::new(),
+            queue: Queue::new(),
+            feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             node,
         })))
     }
 
-    /// One call through the pipeline. `wait` is how long to wait for a person before answering "held".
+    /// One call through the pipeline. `wait` is how long to wait for the end before answering "held" or "queued".
     ///
     /// The call runs in a task of its own: a caller that hangs up loses nothing.
     pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
@@ -106,7 +114,7 @@ impl Engine {
             Err(Refusal::Unavailable)
         })?;
         match (answer, wait) {
-            (Answer::Waiting(waiting), Some(wait)) => self.wait_for_end(waiting, wait).await,
+            (Answer::Waiting(waiting), Some(wait)) => self.wait_for_end(waiting.call_id, wait).await,
             (answer, _) => Ok(answer),
         }
     }
@@ -191,6 +199,14 @@ impl Engine {
 
     pub(crate) fn ending(&self) -> &Ending {
         &self.0.ending
+    }
+
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
+    pub(crate) fn feeds(&self) -> &Arc<Semaphore> {
+        &self.0.feeds
     }
 
     pub(crate) fn node(&self) -> &str {

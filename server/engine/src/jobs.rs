@@ -26,6 +26,7 @@ impl Engine {
         let mut tasks = JoinSet::new();
         let lease = self.catalogue().server.lease;
         let often = Duration::from_millis(500);
+        tasks.spawn(self.clone().work_queue());
         tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
             engine.expire_calls().await
@@ -33,13 +34,19 @@ impl Engine {
         tasks.spawn(repeat(
             self.clone(),
             (lease / 4).clamp(often, Duration::from_secs(5)),
-            |engine| async move { engine.recover_sends().await },
+            |engine| async move {
+                engine.recover_reads().await?;
+                engine.recover_sends().await
+            },
         ));
         tasks.spawn(repeat(
             self.clone(),
             Duration::from_secs(5),
             |engine| async move { engine.erase().await },
         ));
+        tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
+            engine.place_events().await
+        }));
         Jobs { tasks }
     }
 

@@ -9,23 +9,27 @@ mod authorize_input;
 mod claim;
 mod door;
 mod gate;
+mod intent;
 mod journal;
 mod membership;
 mod prepare;
+mod queue;
 mod registration;
 mod run;
 mod stage;
 mod stop;
 mod token;
 mod validate;
+mod waiting;
 
 use std::sync::Arc;
 
 use model::{Answer, OfferedAction, Refusal, Surface};
 
-pub(crate) use self::gate::{Showing, json_or_text, sealed_row, show};
+pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, sealed_row, show};
 pub(crate) use self::stage::{Allowed, Call, Found, Head};
 pub(crate) use self::stop::Stop;
+pub(crate) use self::waiting::waiting;
 use crate::actor::Actor;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
@@ -60,6 +64,7 @@ async fn steps(engine: &Engine, call: Call<Found>) -> Result<Answer, Stop> {
     let call = allow(engine, call).await?;
     let call = claim::look_up(engine, call).await?;
     let call = gate::pass(engine, call).await?;
+    let call = queue::put(engine, call).await?;
     run::run(engine, call).await
 }
 

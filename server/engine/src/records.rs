@@ -62,7 +62,7 @@ impl Engine {
 }
 
 /// Whether the person sees everybody's records.
-fn sees_all(person: &PersonActor) -> Result<bool, Refusal> {
+pub(crate) fn sees_all(person: &PersonActor) -> Result<bool, Refusal> {
     if person.has(Ability::ReceiptsRead) { Ok(person.person().is_operator()) } else { Err(Refusal::Denied) }
 }
 

@@ -27,6 +27,14 @@ pub(crate) async fn carry_out(
         attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
     let sent = under_lease(engine, row.id, sending).await;
     let mut conclusion = conclude(action, &stored.input, sent);
+    if !action.effect.is_write() {
+        conclusion = conclusion.of_read();
+        // A read leaves a receipt only when it needed an approval; then the approval is not noted with it, but stands
+        // with the people who gave it.
+        if stored.approval.is_some() {
+            conclusion.receipt = None;
+        }
+    }
     if conclusion.receipt == Some(model::Outcome::InDoubt) {
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
     }
@@ -100,14 +108,18 @@ async fn load_and_send(engine: &Engine, id: CallId) -> Result<(), Refusal> {
     let stored = StoredRequest::open(engine.sealer(), id, blob)?;
     let catalogue = engine.catalogue();
     let Some(action) = catalogue.action(&row.action).cloned() else {
-        let gone = Refusal::Refused {
-            status: 409,
-            message: Some("The action is no longer in the catalogue. Nothing was sent.".to_owned()),
-            upstream_status: None,
-        };
-        completion::record_unsent(engine, &row, gone).await?;
+        completion::record_unsent(engine, &row, action_is_gone()).await?;
         return Ok(());
     };
     carry_out(engine, &row, &action, &stored).await;
     Ok(())
+}
+
+/// The answer to a call that waited longer than its action stayed in the catalogue.
+pub(crate) fn action_is_gone() -> Refusal {
+    Refusal::Refused {
+        status: 409,
+        message: Some("The action is no longer in the catalogue. Nothing was sent.".to_owned()),
+        upstream_status: None,
+    }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use model::answer::{Done, DoneStatus, Waiting};
+use model::answer::{Done, DoneStatus};
 use model::{Answer, Call, CallId, CallStatus, Problem, Refusal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
 
 use crate::actor::Actor;
 use crate::engine::Engine;
+use crate::pipeline;
 use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, Standing};
 use crate::stored_result::StoredResult;
@@ -42,15 +43,15 @@ impl Engine {
         Ok(call)
     }
 
-    /// Waits for the end of a call that was answered "held", and gives the final answer, or "held" again.
-    pub(crate) async fn wait_for_end(&self, waiting: Waiting, wait: Duration) -> Result<Answer, Refusal> {
-        let id = waiting.call_id;
+    /// Waits for the end of a call that was answered "held" or "queued", and gives the final answer, or how it stands.
+    pub(crate) async fn wait_for_end(&self, id: CallId, wait: Duration) -> Result<Answer, Refusal> {
         self.until_ended(id, wait).await?;
         let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
         if row.result.is_some() {
             self.delivered(id).await?;
         }
-        self.final_answer(&row).map(|answer| answer.unwrap_or(Answer::Waiting(waiting)))
+        let ended = self.final_answer(&row)?;
+        Ok(ended.unwrap_or_else(|| Answer::Waiting(pipeline::waiting(self, &row))))
     }
 
     /// Waits until a call has ended or the time is up. Being told is only a nudge: the database is read again.

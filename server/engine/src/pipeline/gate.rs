@@ -9,6 +9,7 @@ use model::answer::{DryRun, DryRunStatus};
 use model::{Answer, Approval, ApprovalKind, CallStatus, EventType};
 
 pub(crate) use self::hold::sealed_row;
+pub(crate) use self::prompt::{caller_name, hash_of};
 use self::route::Route;
 pub(crate) use self::showing::{Showing, json_or_text, show};
 use super::journal;

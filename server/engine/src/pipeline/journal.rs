@@ -28,7 +28,9 @@ pub(super) fn event(engine: &Engine, head: &Head, r#type: EventType, status: Cal
 pub(super) async fn write(engine: &Engine, event: &Event) -> Result<(), StoreError> {
     let mut tx = engine.store().begin().await?;
     tx.insert_event(event).await?;
-    tx.commit().await
+    tx.commit().await?;
+    engine.nudges().tell(event.call_id);
+    Ok(())
 }
 
 /// The one ending event of a call that a step refused. A journal that cannot be written does not change the answer.

@@ -89,7 +89,7 @@ pub enum CallState {
         /// Until when the process that sends answers for it.
         lease_until: Time,
     },
-    /// A handler is at work.
+    /// A queued read is at work.
     Running,
     /// Done.
     Done,
@@ -133,7 +133,7 @@ impl CallState {
 /// A call to be stored, held or already on its way.
 #[derive(Debug, Clone)]
 pub struct NewCall {
-    /// The row; `state` is `Held` or `Sending`.
+    /// The row; `state` is `Held`, `Queued` or `Sending`.
     pub row: CallRow,
     /// SHA-256 over the canonical JSON of the caller's arguments.
     pub input_hash: [u8; 32],
@@ -332,7 +332,7 @@ impl Store {
     /// Renews the lease of a send. `false`: this process answers for it no more.
     pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state = 'sending' AND lease_owner = $2",
+            "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state IN ('sending', 'running') AND lease_owner = $2",
         )
         .bind(id.to_string())
         .bind(owner)
@@ -369,7 +369,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Stores a call that is held or on its way.
+    /// Stores a call that is held, queued or on its way.
     pub async fn insert_call(&mut self, new: &NewCall) -> Result<(), StoreError> {
         let row = &new.row;
         let lease_until = match row.state {
@@ -489,7 +489,8 @@ impl Tx {
         self.start(sql, id, now, owner, lease_until).await
     }
 
-    /// The durable intent of a confirmed call whose undo window has passed: approved to sending.
+    /// The durable intent of a confirmed call whose undo window has passed: approved to sending. A call for the queue
+    /// is queued instead.
     pub async fn start_due(
         &mut self,
         id: CallId,
@@ -497,7 +498,7 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND surface <> 'queue' AND send_at <= $2";
         self.start(sql, id, now, owner, lease_until).await
     }
 
@@ -566,7 +567,7 @@ impl Tx {
             "UPDATE calls SET state = $2, ended_at = $3, result = $4, erase_at = $5, problem = $6, upstream_status = $7, \
              receipt_id = COALESCE($8, receipt_id), attempts = $9, lease_until = NULL, lease_owner = NULL, \
              input = CASE WHEN $2 = 'in_doubt' THEN input END, preview = CASE WHEN $2 = 'in_doubt' THEN preview END, \
-             fingerprint = NULL WHERE id = $1 AND state = 'sending'",
+             fingerprint = NULL WHERE id = $1 AND state IN ('sending', 'running')",
         )
         .bind(id.to_string())
         .bind(end.status.as_str())

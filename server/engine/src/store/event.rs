@@ -11,6 +11,10 @@ use super::{Store, StoreError, Tx, Window};
 /// A journal line to be written.
 pub type NewEvent = Event;
 
+/// Every column of an `Event`, of the table `events e`.
+pub(super) const COLUMNS: &str = "e.id, e.at, e.type, e.call_id, e.action, e.surface, e.person_id, e.agent_id, e.session, \
+    e.status, e.upstream_status, e.receipt_id";
+
 impl Store {
     /// The journal, newest first: everybody's, or one person's own calls.
     pub async fn events(
@@ -18,10 +22,9 @@ impl Store {
         owner: Option<PersonId>,
         window: &Window,
     ) -> Result<Listing<Event>, StoreError> {
-        let rows = sqlx::query(
-            "SELECT id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id \
-             FROM events WHERE id < $1 AND ($2 IS NULL OR person_id = $2) ORDER BY id DESC LIMIT $3",
-        )
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM events e WHERE e.id < $1 AND ($2 IS NULL OR e.person_id = $2) ORDER BY e.id DESC LIMIT $3"
+        )))
         .bind(window.before_id())
         .bind(owner.map(|id| id.to_string()))
         .bind(window.fetch())
@@ -33,7 +36,7 @@ impl Store {
 }
 
 impl Tx {
-    /// Writes a journal line.
+    /// Writes a journal line. It gets its place in the stream once this transaction has ended.
     pub async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
         sqlx::query(
             "INSERT INTO events (id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id) \
@@ -53,11 +56,15 @@ impl Tx {
         .bind(event.receipt_id.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
+        sqlx::query("INSERT INTO events_unplaced (event_id) VALUES ($1)")
+            .bind(event.id.to_string())
+            .execute(&mut *self.inner)
+            .await?;
         Ok(())
     }
 }
 
-fn read(row: &AnyRow) -> Result<Event, StoreError> {
+pub(super) fn read(row: &AnyRow) -> Result<Event, StoreError> {
     let columns = Columns::new("events", "id", row);
     Ok(Event {
         id: columns.parse::<EventId>("id")?,

@@ -56,7 +56,7 @@ impl Desk {
         let upstream = Upstream::start().await;
         let sealing_key = Sealer::generate(&Ambient::system());
         let clock = MovableClock(Arc::new(AtomicI64::new(0)));
-        let engine = open(&database, &upstream, &sealing_key, &clock).await;
+        let engine = open(database.clone(), upstream.address(), sealing_key.clone(), clock.clone()).await;
         let ann = person(&engine, "ann@desk.test", "Ann", vec![]).await;
         let max = person(&engine, "max@desk.test", "Max", vec![Role::Approver]).await;
         let olga = person(&engine, "olga@desk.test", "Olga", vec![Role::Operator]).await;
@@ -67,7 +67,17 @@ impl Desk {
 
     /// Another process on the same database, with the same keys and upstream.
     pub async fn second_node(&self) -> Engine {
-        open(&self.database, &self.upstream, &self.sealing_key, &self.clock).await
+        self.node().await
+    }
+
+    /// The opening of such a process, to be awaited wherever it is to live.
+    pub fn node(&self) -> impl Future<Output = Engine> + Send + 'static {
+        open(self.database.clone(), self.upstream.address(), self.sealing_key.clone(), self.clock.clone())
+    }
+
+    /// The catalogue as it was at the start.
+    pub fn catalogue(&self) -> Catalogue {
+        catalogue(&self.upstream.address())
     }
 
     /// Lets time go on.
@@ -145,15 +155,22 @@ pub fn decline(reason: &str) -> Decision {
     Decision { decision: Verdict::Decline, preview_version: None, reason: Some(reason.to_owned()) }
 }
 
-async fn open(database: &Database, upstream: &Upstream, key: &str, clock: &MovableClock) -> Engine {
-    let text = CATALOGUE.replace("UPSTREAM", &upstream.address());
-    let catalogue = Catalogue::parse(&text, "catalogue.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+fn catalogue(upstream: &str) -> Catalogue {
+    parsed(&CATALOGUE.replace("UPSTREAM", upstream))
+}
+
+pub fn parsed(text: &str) -> Catalogue {
+    Catalogue::parse(text, "catalogue.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"))
+}
+
+async fn open(database: Database, upstream: String, key: String, clock: MovableClock) -> Engine {
+    let catalogue = catalogue(&upstream);
     let ambient = Ambient::new(clock.clone(), SystemEntropy);
     Engine::open(OpenOptions {
         catalogue,
         database_url: database.url(),
         base: PathBuf::from("/"),
-        sealer: Sealer::parse(key, ambient.clone()).expect("a key"),
+        sealer: Sealer::parse(&key, ambient.clone()).expect("a key"),
         ambient,
         roots: None,
     })

@@ -1,10 +1,10 @@
 //! A call is held: claim, call and event in one transaction, sealed from the first write.
 
-use model::answer::{Waiting, WaitingStatus};
 use model::{Answer, CallStatus, EventType, Refusal};
 
 use super::super::stage::{Call, Claimed, Head, Ready};
 use super::super::stop::Stop;
+use super::super::waiting::waiting;
 use super::super::{claim, journal};
 use super::showing::{Showing, show};
 use crate::engine::Engine;
@@ -36,7 +36,8 @@ pub(super) async fn hold(
 /// One agent cannot fill the inbox.
 async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
     let Some(agent) = head.actor.agent() else { return Ok(()) };
-    let open = engine.store().count_held_of_agent(agent.agent).await?;
+    let open = engine.store().count_held_of_agent(agent.agent).await?
+        + engine.store().count_queued_of(Some(agent.agent), None).await?;
     if open >= u64::from(engine.catalogue().server.max_held) {
         return Err(Refusal::RateLimited { retry_after: 60 }.into());
     }
@@ -100,22 +101,5 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         preview_version: Some(showing.preview.version),
         fingerprint: Some(showing.fingerprint),
         ..CallRow::fresh(head)
-    }
-}
-
-/// What the caller of a held call is told.
-pub(crate) fn waiting(engine: &Engine, row: &CallRow) -> Waiting {
-    let id = row.id;
-    let approve_url = engine.url(&format!("/inbox/{id}"));
-    Waiting {
-        status: WaitingStatus::Held,
-        executed: false,
-        call_id: id,
-        message: format!(
-            "Nothing has been done. A person has to confirm this call at {approve_url}. Do not call again: ask /v1/calls/{id} how it stands."
-        ),
-        approve_url,
-        poll: format!("/v1/calls/{id}"),
-        expires_at: row.expires_at,
     }
 }

@@ -89,6 +89,7 @@ async fn ask(
     tx.insert_prompt(&prompt).await?;
     tx.insert_event(&journal::event(engine, &call.head, EventType::Refused, CallStatus::Refused)).await?;
     tx.commit().await?;
+    engine.nudges().tell(call.head.id);
     Ok(Answer::Prompt(Prompt {
         status: PromptStatus::ConfirmationRequired,
         executed: false,

@@ -1,0 +1,98 @@
+//! The places of events: the one order in which the journal is streamed.
+//!
+//! An id is made before its transaction ends, and on a clock of its own, so an event may become visible after one with a
+//! larger id. A place is given only to events that are visible, one after the other, so nothing ever comes in before a
+//! place that was read.
+
+use model::{Event, EventId, PersonId};
+
+use super::columns::Columns;
+use super::event::{COLUMNS, read};
+use super::{Store, StoreError};
+
+/// Where a reader of the stream is: behind the event with this place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place(i64);
+
+impl Store {
+    /// Gives a place to the oldest events without one. `true`: there may be more.
+    ///
+    /// Whoever comes second at the same place changes nothing; the first has done its work.
+    pub async fn place_events(&self, limit: i64) -> Result<bool, StoreError> {
+        let waiting: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM (SELECT 1 FROM events_unplaced LIMIT 1) AS u")
+                .fetch_one(&self.read)
+                .await?;
+        if waiting == 0 {
+            return Ok(false);
+        }
+        match self.try_place_events(limit).await {
+            Err(error) if error.is_taken() => Ok(true),
+            placed => Ok(placed? >= limit.unsigned_abs()),
+        }
+    }
+
+    async fn try_place_events(&self, limit: i64) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let done = sqlx::query(
+            "INSERT INTO event_places (place, event_id) \
+             SELECT (SELECT COALESCE(MAX(place), 0) FROM event_places) + ROW_NUMBER() OVER (ORDER BY event_id), event_id \
+             FROM (SELECT event_id FROM events_unplaced ORDER BY event_id LIMIT $1) AS oldest",
+        )
+        .bind(limit)
+        .execute(&mut *tx.inner)
+        .await?;
+        sqlx::query(
+            "DELETE FROM events_unplaced WHERE EXISTS \
+             (SELECT 1 FROM event_places p WHERE p.event_id = events_unplaced.event_id)",
+        )
+        .execute(&mut *tx.inner)
+        .await?;
+        tx.commit().await?;
+        Ok(done.rows_affected())
+    }
+
+    /// The end of the stream as it stands.
+    pub async fn last_place(&self) -> Result<Place, StoreError> {
+        let last: i64 = sqlx::query_scalar("SELECT COALESCE(MAX(place), 0) FROM event_places")
+            .fetch_one(&self.read)
+            .await?;
+        Ok(Place(last))
+    }
+
+    /// The place of an event, or of the last one before it when it is not known here.
+    pub async fn place_of(&self, event: EventId) -> Result<Place, StoreError> {
+        let place: Option<i64> = sqlx::query_scalar(
+            "SELECT place FROM event_places WHERE event_id <= $1 ORDER BY event_id DESC LIMIT 1",
+        )
+        .bind(event.to_string())
+        .fetch_optional(&self.read)
+        .await?;
+        Ok(Place(place.unwrap_or(0)))
+    }
+
+    /// The next events behind a place, in the order of their places: everybody's, or one person's own calls. The place
+    /// is where to go on, also when none of them were this person's.
+    pub async fn events_behind(
+        &self,
+        place: Place,
+        owner: Option<PersonId>,
+        limit: i64,
+    ) -> Result<(Vec<Event>, Place), StoreError> {
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "SELECT p.place, {COLUMNS} FROM event_places p JOIN events e ON e.id = p.event_id \
+             WHERE p.place > $1 ORDER BY p.place LIMIT $2"
+        )))
+        .bind(place.0)
+        .bind(limit)
+        .fetch_all(&self.read)
+        .await?;
+        let Some(last) = rows.last() else { return Ok((Vec::new(), place)) };
+        let last = Place(Columns::new("event_places", "id", last).number("place")?);
+        let mut events = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        if let Some(owner) = owner {
+            events.retain(|event| event.person_id == Some(owner));
+        }
+        Ok((events, last))
+    }
+}

@@ -10,6 +10,7 @@ mod log;
 mod mcp;
 mod pages;
 mod problem;
+mod reload;
 mod request_id;
 mod serve;
 mod session_store;

@@ -124,7 +124,7 @@ on_both! {
         let mail = json!({ "to": "a", "body": "b" });
         let asked = desk.engine.call(queue(desk.quick("send_mail", mail.clone()).await), None).await;
         let Ok(Answer::Prompt(prompt)) = asked else { panic!("no prompt: {asked:?}") };
-        assert_eq!(desk.database.run("SELECT COUNT(*) FROM calls").as_deref(), Ok("0"), "nothing is queued");
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM calls").await, 0, "nothing is queued");
         let redeem = with(desk.quick("send_mail", mail.clone()).await, "confirm_token", json!(prompt.confirm_token));
         let queued = waiting(&desk.engine, queue(redeem.clone())).await;
         assert_eq!(queued.status, WaitingStatus::Queued);
@@ -219,7 +219,7 @@ on_both! {
         let write = waiting(&desk.engine, note(&desk, "k").await).await;
         for (id, state) in [(read.call_id, "running"), (write.call_id, "sending")] {
             let taken = format!("UPDATE calls SET state = '{state}', lease_owner = 'gone', lease_until = 1 WHERE id = '{id}'");
-            desk.database.run(&taken).expect("taken by a node that is gone");
+            desk.database.run(&taken).await.expect("taken by a node that is gone");
         }
         desk.engine.recover_reads().await.expect("the job runs");
         desk.engine.recover_sends().await.expect("the job runs");

@@ -6,6 +6,7 @@ mod bearer;
 mod body;
 mod call_headers;
 mod calls;
+mod confirmations;
 mod decisions;
 mod document;
 mod documented;
@@ -49,12 +50,13 @@ fn v1() -> OpenApiRouter<Engine> {
     OpenApiRouter::new()
         .routes(routes!(actions::list))
         .routes(routes!(actions::call))
+        .routes(routes!(confirmations::reject))
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
-        .routes(routes!(events::list))
+        .routes(routes!(events::read))
 }
 
 /// What anybody may ask.

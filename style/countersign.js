@@ -5,8 +5,8 @@ const ASK = 700; // milliseconds between looks at a call that is on its way
 
 let bar, buttons, armedAt, places, pressed;
 
-/** Finds the decision bar of the page as it stands and begins to guard it. */
-function guard() {
+/** Finds the decision bar of the page as it stands and begins to guard it. `since` is when it came into sight. */
+function guard(since = performance.now()) {
   bar = document.querySelector("[data-guard]");
   buttons = bar ? [...bar.querySelectorAll("button")] : [];
   places = undefined;
@@ -19,12 +19,12 @@ function guard() {
     confirm.append(keys);
     confirm.setAttribute("aria-keyshortcuts", "Control+Enter Meta+Enter");
   }
-  rearm();
+  rearm(since);
 }
 
-function rearm() {
-  armedAt = performance.now() + GUARD;
-  bar?.setAttribute("data-arming", "");
+function rearm(since = performance.now()) {
+  armedAt = since + GUARD;
+  if (!isArmed()) bar?.setAttribute("data-arming", "");
 }
 
 const isArmed = () => performance.now() >= armedAt;
@@ -162,12 +162,12 @@ function copies() {
   }
 }
 
-addEventListener("pageshow", () => {
+addEventListener("pageshow", (event) => {
   document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent);
-  rearm();
+  if (event.persisted) rearm();
 });
 
-guard();
+guard(performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
 countDown();
 follow();
 copies();

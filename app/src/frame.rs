@@ -139,7 +139,7 @@ pub(crate) fn refused(refusal: &Refusal, reply: &Reply) -> Sheet {
 
 /// Where somebody signs in who wanted to go elsewhere.
 fn sign_in_first(address: &str) -> String {
-    if matches!(address, "/" | "/inbox") {
+    if address == "/" {
         return "/sign-in".to_owned();
     }
     format!("/sign-in?next={}", crate::parts::link::encode(address))

@@ -71,6 +71,21 @@ need_packages() {
     (cd "$folder" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci --no-audit --no-fund)
 }
 
+# The packages of the agents that are written in Python, in an environment of their own.
+need_python_packages() {
+    local folder=$1 venv=$1/.venv
+    [ "$venv/installed" -nt "$folder/requirements.txt" ] && return
+    command -v python3 >/dev/null || install "Python" python3 python3-venv
+    say "Installing the Python agents' packages"
+    rm -rf "$venv"
+    python3 -m venv "$venv" 2>/dev/null || {
+        install "Python's venv" python3-venv
+        python3 -m venv "$venv"
+    }
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$folder/requirements.txt"
+    touch "$venv/installed"
+}
+
 # A free port on loopback.
 free_port() {
     node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); });'

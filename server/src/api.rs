@@ -2,9 +2,9 @@
 
 mod actions;
 mod approvals;
-mod bearer;
-mod body;
-mod call_headers;
+pub(crate) mod bearer;
+pub(crate) mod body;
+pub(crate) mod call_headers;
 mod calls;
 mod confirmations;
 mod decisions;
@@ -17,7 +17,8 @@ mod prefer;
 mod probes;
 mod query;
 mod receipts;
-mod strict_json;
+mod settlements;
+pub(crate) mod strict_json;
 
 use axum::Router;
 use axum::middleware::{from_fn_with_state, map_response};
@@ -54,6 +55,7 @@ fn v1() -> OpenApiRouter<Engine> {
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
+        .routes(routes!(settlements::settle))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
         .routes(routes!(events::read))
@@ -81,7 +83,7 @@ pub(crate) fn document() -> bytes::Bytes {
 }
 
 /// No answer of the API may be kept by anything on its way.
-async fn unstored(mut response: Response) -> Response {
+pub(crate) async fn unstored(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

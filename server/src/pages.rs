@@ -6,6 +6,8 @@ mod headers;
 mod origin;
 mod session;
 mod show;
+#[cfg(test)]
+mod tests;
 
 use app::form;
 use axum::extract::DefaultBodyLimit;

@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::failure::Failure;
 use crate::session_store::Sessions;
-use crate::{api, pages, problem, request_id};
+use crate::{api, mcp, pages, problem, request_id};
 
 /// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
 const END_TIME: Duration = Duration::from_secs(75);
@@ -99,6 +99,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
 pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
+        .merge(mcp::router(engine))
         .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
         .layer(from_fn(problem::instead_of_pages))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))

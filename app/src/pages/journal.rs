@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use model::{Event, Time};
+use model::{Event, EventType, Time};
 
 use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, page};
@@ -36,13 +36,28 @@ pub(crate) fn Journal() -> impl IntoView {
 
 fn line(event: &Event, now: Time) -> Vec<AnyView> {
     let id = event.call_id.to_string();
-    let address = format!("/inbox/{id}");
+    let address = has_page(event).then(|| format!("/inbox/{id}"));
     vec![
         cell("When", time::ago(event.at, now)),
         cell("What", words::event(event.r#type)),
         cell("Action", text::line(&event.action)),
         cell("Came in by", event.surface.as_str()),
         cell("Answer", event.upstream_status.map_or_else(|| "none".to_owned(), words::answer)),
-        cell("Call", view! { <a href=address><code>{id}</code></a> }),
+        cell(
+            "Call",
+            match address {
+                Some(address) => view! { <a href=address><code>{id}</code></a> }.into_any(),
+                None => view! { <code>{id}</code> }.into_any(),
+            },
+        ),
     ]
+}
+
+/// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.
+const fn has_page(event: &Event) -> bool {
+    let is_passing = matches!(
+        event.r#type,
+        EventType::Completed | EventType::Refused | EventType::Failed | EventType::Replayed
+    );
+    !is_passing || event.receipt_id.is_some()
 }

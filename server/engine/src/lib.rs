@@ -31,14 +31,17 @@ mod queue;
 mod records;
 pub mod registry;
 mod rejection;
+pub mod request_state;
 pub mod seal;
 pub mod secret;
 mod sending;
+mod settlement;
 mod status;
 pub mod store;
 mod stored_request;
 mod stored_result;
 pub mod token;
+mod unsent;
 pub mod view_token;
 mod withdrawal;
 

@@ -32,6 +32,10 @@ pub enum Purpose {
     Session,
     /// The proof that a page has shown a preview.
     View,
+    /// What a client of the Model Context Protocol brings back to go on waiting.
+    RequestState,
+    /// The cover around a `RequestState`: it opens wherever the key is known, and tells what was made here.
+    RequestStateCover,
 }
 
 impl Purpose {
@@ -44,6 +48,8 @@ impl Purpose {
             Self::Credential => "credential",
             Self::Session => "session",
             Self::View => "view",
+            Self::RequestState => "request_state",
+            Self::RequestStateCover => "request_state_cover",
         }
     }
 }
@@ -68,9 +74,12 @@ pub struct Sealer {
 #[derive(Clone)]
 struct SealingKey {
     /// Names the key in every blob; tells nothing about it.
-    id: [u8; 4],
+    id: KeyName,
     key: Zeroizing<[u8; 32]>,
 }
+
+/// The name of a sealing key, as it stands in every blob.
+pub type KeyName = [u8; 4];
 
 const VERSION: u8 = 1;
 const NONCE: usize = 24;
@@ -124,6 +133,22 @@ impl Sealer {
             .decrypt(&XNonce::from(nonce), Payload { msg: sealed, aad: &aad })
             .map_err(|_| DoesNotOpen)
     }
+
+    /// Whether a key of this name is among those that open.
+    pub fn knows(&self, name: KeyName) -> bool {
+        self.keys.iter().any(|key| key.id == name)
+    }
+}
+
+/// A blob without its version: the name of its key, and the rest. `None`: no blob of this version.
+pub(crate) fn take_apart(blob: &[u8]) -> Option<(KeyName, &[u8])> {
+    let (name, rest) = blob.strip_prefix(&[VERSION])?.split_at_checked(4)?;
+    Some((name.try_into().ok()?, rest))
+}
+
+/// The blob that `take_apart` took apart.
+pub(crate) fn put_together(name: KeyName, rest: &[u8]) -> Vec<u8> {
+    [&[VERSION][..], &name, rest].concat()
 }
 
 impl fmt::Debug for Sealer {

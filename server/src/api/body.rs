@@ -32,15 +32,20 @@ impl<S: Sync> FromRequest<S> for JsonObject {
     type Rejection = Rejected;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, Rejected> {
-        let (parts, body) = request.into_parts();
-        let bytes = tokio::time::timeout(BODY_TIME, read(&parts.headers, body))
-            .await
-            .unwrap_or(Err(Refusal::Malformed("The body did not arrive in time.")))?;
-        if !bytes.is_empty() && !is_json(&parts.headers) {
-            return Err(Refusal::UnsupportedMediaType.into());
-        }
-        Ok(Self(strict_json::object(&bytes)?))
+        Ok(Self(strict_json::object(&json(request).await?)?))
     }
+}
+
+/// Every byte of a body that says it is JSON.
+///
+/// # Errors
+/// When it says something else, is too large or does not arrive.
+pub(crate) async fn json(request: Request) -> Result<Bytes, Refusal> {
+    let (parts, body) = request.into_parts();
+    let bytes = tokio::time::timeout(BODY_TIME, read(&parts.headers, body))
+        .await
+        .unwrap_or(Err(Refusal::Malformed("The body did not arrive in time.")))?;
+    if bytes.is_empty() || is_json(&parts.headers) { Ok(bytes) } else { Err(Refusal::UnsupportedMediaType) }
 }
 
 /// Every byte of the body.

@@ -98,7 +98,7 @@ fn read_decision(mut body: Map<String, Value>) -> Result<Decision, Refusal> {
 }
 
 /// A string, or none.
-fn text(value: Option<Value>) -> Result<Option<String>, ()> {
+pub(super) fn text(value: Option<Value>) -> Result<Option<String>, ()> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -107,7 +107,7 @@ fn text(value: Option<Value>) -> Result<Option<String>, ()> {
 }
 
 /// Whether a person's words can be kept and passed on.
-fn is_fit(words: &str) -> bool {
+pub(super) fn is_fit(words: &str) -> bool {
     words.chars().count() <= REASON_LIMIT && !words.contains('\0')
 }
 

@@ -137,6 +137,7 @@ mod tests {
             "get /v1/receipts/{id}",
             "post /v1/actions/{name}",
             "post /v1/calls/{id}/decision",
+            "post /v1/calls/{id}/settlement",
         ];
         assert_eq!(endpoints, expected);
         assert_eq!(document["openapi"], "3.1.0");

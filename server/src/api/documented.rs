@@ -108,5 +108,8 @@ NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, R
 UpstreamFailed, Paused, Unavailable }
 problems! { /// Of taking a Confirm back.
 UndoProblems: Unauthenticated, Denied, NotFound, AlreadyDecided, NotHeld, RateLimited, Unavailable }
+problems! { /// Of a settlement.
+SettlementProblems: Malformed, Unauthenticated, Denied, NotFound, AlreadyDecided, TooLarge, UnsupportedMediaType,
+Invalid, RateLimited, Unavailable }
 problems! { /// Of the readiness probe.
 NotReady: Unavailable }

@@ -19,9 +19,19 @@ pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
             "The body is empty: send a JSON object, {} when there is nothing to say.",
         ));
     }
+    match value(bytes)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(Refusal::Malformed("The body is JSON but not an object.")),
+    }
+}
+
+/// Reads any value in the same way.
+///
+/// # Errors
+/// `Malformed`, with what is wrong in words.
+pub(crate) fn value(bytes: &[u8]) -> Result<Value, Refusal> {
     match serde_json::from_slice(bytes) {
-        Ok(Strict(Value::Object(object))) => Ok(object),
-        Ok(_) => Err(Refusal::Malformed("The body is JSON but not an object.")),
+        Ok(Strict(value)) => Ok(value),
         Err(error) => Err(Refusal::Malformed(fault(&error))),
     }
 }

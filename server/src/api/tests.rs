@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use crate::demo::testing::Desk;
 
-const V1_PATHS: [(&str, &str); 12] = [
+const V1_PATHS: [(&str, &str); 13] = [
     ("GET", "/v1/actions"),
     ("GET", "/v1/calls/call_01h455vb4pex5vsknk084sn02q"),
     ("DELETE", "/v1/calls/call_01h455vb4pex5vsknk084sn02q"),
     ("GET", "/v1/approvals"),
     ("POST", "/v1/calls/call_01h455vb4pex5vsknk084sn02q/decision"),
     ("DELETE", "/v1/calls/call_01h455vb4pex5vsknk084sn02q/decision"),
+    ("POST", "/v1/calls/call_01h455vb4pex5vsknk084sn02q/settlement"),
     ("GET", "/v1/receipts"),
     ("GET", "/v1/receipts/rct_01h455vb4pex5vsknk084sn02q"),
     ("GET", "/v1/events"),
@@ -66,6 +67,7 @@ async fn unknown_paths_and_methods_are_told() {
         ("GET", "/v1/actions/send_mail", "POST"),
         ("POST", "/v1/calls/call_01h455vb4pex5vsknk084sn02q", "GET,HEAD,DELETE"),
         ("GET", "/v1/calls/call_01h455vb4pex5vsknk084sn02q/decision", "POST,DELETE"),
+        ("GET", "/v1/calls/call_01h455vb4pex5vsknk084sn02q/settlement", "POST"),
         ("DELETE", "/v1/receipts", "GET,HEAD"),
         ("POST", "/healthz", "GET,HEAD"),
         ("POST", "/openapi.json", "GET,HEAD"),

@@ -23,7 +23,13 @@ pub(super) async fn take(
 ) -> Response {
     // A form that cannot be read is one without fields: its page says that it did not arrive whole.
     let fields = fields.map(|Form(fields)| fields).unwrap_or_default();
-    answer(engine, &session, uri.path(), fields).await.unwrap_or_else(|refusal| show::refused(&refusal))
+    // In a task of its own: a second press, or a phone that loses its network, ends the request and not what it began.
+    let answered = tokio::spawn(async move { answer(engine, &session, uri.path(), fields).await });
+    let answered = answered.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a form ended in a fault of the desk");
+        Err(Refusal::Unavailable)
+    });
+    answered.unwrap_or_else(|refusal| show::refused(&refusal))
 }
 
 async fn answer(engine: Engine, session: &Session, path: &str, fields: Fields) -> Result<Response, Refusal> {

@@ -8,7 +8,7 @@ use super::claim;
 use super::stage::{Clearing, Head};
 use super::stop::Stop;
 use crate::engine::Engine;
-use crate::store::{CallRow, CallState, NewCall};
+use crate::store::{CallRow, CallState, NewCall, NewClaim};
 use crate::stored_request::StoredRequest;
 
 /// Stores a call that goes on in this state: `Sending` under this node's lease, or `Queued`.
@@ -24,11 +24,12 @@ pub(super) async fn store(
         arguments: ready.arguments,
         input: ready.input,
         key: ready.control.key.map(|key| key.as_str().to_owned()),
+        credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
         approval: Some(approval),
         outgoing,
     };
-    let new = new_call(engine, head, &stored, state, claim.map(|claim| claim.slot), input_hash);
+    let new = new_call(engine, head, &stored, state, claim, input_hash);
     let mut tx = engine.store().begin().await?;
     if let Some(prompt) = prompt
         && !tx.spend_prompt(prompt, head.at).await?
@@ -53,14 +54,15 @@ fn new_call(
     head: &Head,
     stored: &StoredRequest,
     state: CallState,
-    claim_slot: Option<[u8; 32]>,
+    claim: Option<NewClaim>,
     input_hash: [u8; 32],
 ) -> NewCall {
     let is_sent = matches!(state, CallState::Sending { .. });
     NewCall {
         row: CallRow {
             state,
-            claim_slot,
+            claim_slot: claim.map(|claim| claim.slot),
+            claim_hash: claim.map(|claim| claim.request_hash),
             input: Some(stored.seal(engine.sealer(), head.id)),
             ..CallRow::fresh(head)
         },

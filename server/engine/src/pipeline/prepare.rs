@@ -7,6 +7,7 @@ use model::{FieldError, Surface};
 use serde_json::{Map, Value};
 
 use super::stage::{Call, Control, Cut, Head, Prepared, Ready, Sent};
+use crate::actor::Actor;
 use crate::catalogue::input;
 use crate::idempotency::IdempotencyKey;
 use crate::input_hash::InputHash;
@@ -14,7 +15,7 @@ use crate::input_hash::InputHash;
 pub(super) fn prepare(call: Call<Cut>) -> Call<Prepared> {
     let head = call.head.clone();
     call.become_with(|Sent { input: mut arguments, key_header }| {
-        let mut faults = input::nul_fields(&arguments);
+        let mut faults = input::unkeepable_fields(&arguments);
         let control = split_control(&head, &mut arguments, &key_header, &mut faults);
         if head.surface != Surface::Mcp {
             faults.extend(input::unknown_arguments(&head.action, &arguments));
@@ -56,7 +57,9 @@ fn split_control(
     };
     let field = arguments.remove("idempotency_key");
     // Actions that only read or cannot replay ignore the key, so that a caller may send one with everything.
-    let keyed = head.action.effect.is_write() && head.action.replay;
+    // So do callers that have no scope to remember it in.
+    let scoped = !matches!(head.actor, Actor::Public { client: None });
+    let keyed = head.action.effect.is_write() && head.action.replay && scoped;
     let key = if keyed { key(head, field.as_ref(), header, faults) } else { None };
     Control { dry_run, confirm_token, key }
 }

@@ -45,8 +45,10 @@ pub struct CallRow {
     pub decided_at: Option<Time>,
     /// When it lapses or would have lapsed.
     pub expires_at: Option<Time>,
-    /// The idempotency slot it holds.
+    /// The idempotency slot it holds, or held.
     pub claim_slot: Option<[u8; 32]>,
+    /// The request its key stands for.
+    pub claim_hash: Option<[u8; 32]>,
     /// Sealed arguments and request, until the end.
     pub input: Option<Vec<u8>>,
     /// Sealed preview, until the end.
@@ -164,6 +166,31 @@ pub struct SendEnd<'a> {
     pub attempts: &'a [Attempt],
 }
 
+/// Which calls of which nothing has been sent. No other call can be ended without its send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsent {
+    /// Held and not lapsed.
+    Held,
+    /// Held and lapsed.
+    Lapsed,
+    /// In the queue.
+    Queued,
+    /// Held, queued, or confirmed and still to be undone.
+    Any,
+}
+
+impl Unsent {
+    /// `$3` is now.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Held => "state = 'held' AND expires_at > $3",
+            Self::Lapsed => "state = 'held' AND expires_at <= $3",
+            Self::Queued => "state = 'queued'",
+            Self::Any => "state IN ('held', 'approved', 'queued')",
+        }
+    }
+}
+
 /// How one person stands to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
@@ -176,7 +203,7 @@ pub struct Standing {
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
 const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
     c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
-    c.send_at, c.lease_until, c.claim_slot, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
+    c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
 const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
@@ -376,9 +403,9 @@ impl Tx {
         };
         sqlx::query(
             "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
-             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, input, preview, \
+             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, claim_hash, input, preview, \
              preview_version, fingerprint) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
         )
         .bind(row.id.to_string())
         .bind(row.state.status().as_str())
@@ -400,6 +427,7 @@ impl Tx {
         .bind(&new.lease_owner)
         .bind(new.input_hash.to_vec())
         .bind(row.claim_slot.map(|slot| slot.to_vec()))
+        .bind(row.claim_hash.map(|hash| hash.to_vec()))
         .bind(row.input.clone())
         .bind(row.preview.clone())
         .bind(&row.preview_version)
@@ -418,32 +446,36 @@ impl Tx {
         Ok(())
     }
 
-    /// Takes the row of a held call that still has this preview, so that nobody else decides it until the end of this
-    /// transaction. `false`: it is past holding, lapsed, or has another preview.
+    /// Takes the row of a held call that still has this preview and that this person may decide now, so that nobody
+    /// else moves it until the end of this transaction. `false`: it is past holding, lapsed, has another preview, or
+    /// is no longer theirs to decide.
     pub async fn lock_held(
         &mut self,
         id: CallId,
+        decider: PersonId,
         version: Option<&str>,
         now: Time,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = 'held' WHERE id = $1 AND state = 'held' AND expires_at > $2 \
-             AND ($3 IS NULL OR preview_version = $3)",
-        )
-        .bind(id.to_string())
-        .bind(now.micros())
-        .bind(version)
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE calls AS c SET state = 'held' WHERE c.id = $2 AND c.state = 'held' AND c.expires_at > $3 \
+             AND ($4 IS NULL OR c.preview_version = $4) AND {DECIDES}"
+        ));
+        let done = sqlx::query(sql)
+            .bind(decider.to_string())
+            .bind(id.to_string())
+            .bind(now.micros())
+            .bind(version)
+            .execute(&mut *self.inner)
+            .await?;
         Ok(done.rows_affected() == 1)
     }
 
-    /// Held calls that nobody can decide any more go to the operators.
+    /// Held calls that too few people can decide any more go to the operators.
     pub async fn hand_over_orphans(&mut self) -> Result<u64, StoreError> {
         let done = sqlx::query(
             "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
-             AND NOT EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) \
+             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum \
              ON CONFLICT DO NOTHING",
         )
         .execute(&mut *self.inner)
@@ -533,47 +565,41 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a call that has not been sent, and erases its input and preview. `from` is the only state it may be in.
+    /// Ends a call of which nothing has been sent, and erases its input and preview. `false`: it is not in `from`.
     pub async fn end_unsent(
         &mut self,
         id: CallId,
-        from: CallStatus,
+        from: Unsent,
         to: CallStatus,
         now: Time,
         reason: Option<&str>,
         problem: Option<&Refusal>,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = $3, ended_at = $4, decided_at = CASE WHEN $3 = 'declined' THEN $4 ELSE decided_at END, \
-             decline_reason = $5, problem = $6, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = $2",
-        )
-        .bind(id.to_string())
-        .bind(from.as_str())
-        .bind(to.as_str())
-        .bind(now.micros())
-        .bind(reason)
-        .bind(problem.map(to_json))
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE calls SET state = $2, ended_at = $3, decided_at = CASE WHEN $2 = 'declined' THEN $3 ELSE decided_at END, \
+             decline_reason = $4, problem = $5, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND {}",
+            from.condition()
+        ));
+        let done = sqlx::query(sql)
+            .bind(id.to_string())
+            .bind(to.as_str())
+            .bind(now.micros())
+            .bind(reason)
+            .bind(problem.map(to_json))
+            .execute(&mut *self.inner)
+            .await?;
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a send. `from` is `Sending`, `Running`, or `InDoubt` for an answer that comes late. The input and the preview are
-    /// erased, unless nobody knows how it ended.
-    pub async fn end_sending(
-        &mut self,
-        id: CallId,
-        from: CallStatus,
-        end: &SendEnd<'_>,
-    ) -> Result<bool, StoreError> {
+    /// Ends a send. The input and the preview are erased, unless nobody knows how it ended.
+    pub async fn end_sending(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET state = $3, ended_at = $4, result = $5, erase_at = $6, problem = $7, upstream_status = $8, \
-             receipt_id = COALESCE($9, receipt_id), attempts = $10, lease_until = NULL, lease_owner = NULL, \
-             input = CASE WHEN $3 = 'in_doubt' THEN input END, preview = CASE WHEN $3 = 'in_doubt' THEN preview END, \
-             fingerprint = NULL WHERE id = $1 AND state = $2",
+            "UPDATE calls SET state = $2, ended_at = $3, result = $4, erase_at = $5, problem = $6, upstream_status = $7, \
+             receipt_id = COALESCE($8, receipt_id), attempts = $9, lease_until = NULL, lease_owner = NULL, \
+             input = CASE WHEN $2 = 'in_doubt' THEN input END, preview = CASE WHEN $2 = 'in_doubt' THEN preview END, \
+             fingerprint = NULL WHERE id = $1 AND state IN ('sending', 'running')",
         )
         .bind(id.to_string())
-        .bind(from.as_str())
         .bind(end.status.as_str())
         .bind(end.at.micros())
         .bind(end.result.map(<[u8]>::to_vec))
@@ -587,12 +613,55 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Ends a call whose outcome was not known, as a person found it. The input and the preview are erased.
+    pub async fn settle(
+        &mut self,
+        id: CallId,
+        to: CallStatus,
+        now: Time,
+        problem: Option<&Refusal>,
+        attempts: &[Attempt],
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = $3, problem = $4, attempts = $5, upstream_status = NULL, \
+             input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = 'in_doubt'",
+        )
+        .bind(id.to_string())
+        .bind(to.as_str())
+        .bind(now.micros())
+        .bind(problem.map(to_json))
+        .bind(to_json(attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// An answer that came after the call was given up as in doubt ends it, whatever a person has found meanwhile.
+    pub async fn end_late(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = $8, \
+             upstream_status = $6, attempts = $7, input = NULL, preview = NULL, fingerprint = NULL \
+             WHERE id = $1 AND (state = 'in_doubt' OR settled_at IS NOT NULL)",
+        )
+        .bind(id.to_string())
+        .bind(end.status.as_str())
+        .bind(end.at.micros())
+        .bind(end.result.map(<[u8]>::to_vec))
+        .bind(end.erase_at.map(Time::micros))
+        .bind(end.upstream_status.map(i64::from))
+        .bind(to_json(end.attempts))
+        .bind(end.problem.map(to_json))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
     /// Sending to in doubt, when the process that sent it answers for it no more.
     pub async fn give_up_lapsed(
         &mut self,
         id: CallId,
         now: Time,
-        receipt: ReceiptId,
+        receipt: Option<ReceiptId>,
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE calls SET state = 'in_doubt', ended_at = $2, receipt_id = $3, lease_until = NULL, lease_owner = NULL \
@@ -600,7 +669,7 @@ impl Tx {
         )
         .bind(id.to_string())
         .bind(now.micros())
-        .bind(receipt.to_string())
+        .bind(receipt.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -633,6 +702,7 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         decided_at: columns.time_maybe("decided_at")?,
         expires_at: columns.time_maybe("expires_at")?,
         claim_slot: columns.digest_maybe("claim_slot")?,
+        claim_hash: columns.digest_maybe("claim_hash")?,
         input: columns.get("input")?,
         preview: columns.get("preview")?,
         preview_version: columns.get("preview_version")?,
@@ -674,8 +744,8 @@ fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
 /// Calls just like another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Twins {
-    /// How many wait for a person.
-    pub held: u64,
+    /// How many wait, are under way, or are in doubt.
+    pub open: u64,
     /// How many were done since the given time.
     pub done: u64,
 }
@@ -692,13 +762,15 @@ impl Store {
     ) -> Result<Twins, StoreError> {
         let count = "SELECT COUNT(*) FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4";
         let (hash, person) = (input_hash.to_vec(), person.map(|id| id.to_string()).unwrap_or_default());
-        let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'held'")))
-            .bind(hash.clone())
-            .bind(action)
-            .bind(&person)
-            .bind(id.to_string())
-            .fetch_one(&self.read)
-            .await?;
+        let open: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
+            "{count} AND state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt')"
+        )))
+        .bind(hash.clone())
+        .bind(action)
+        .bind(&person)
+        .bind(id.to_string())
+        .fetch_one(&self.read)
+        .await?;
         let done: i64 =
             sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
                 .bind(hash)
@@ -708,7 +780,7 @@ impl Store {
                 .bind(since.micros())
                 .fetch_one(&self.read)
                 .await?;
-        Ok(Twins { held: held.unsigned_abs(), done: done.unsigned_abs() })
+        Ok(Twins { open: open.unsigned_abs(), done: done.unsigned_abs() })
     }
 }
 
@@ -734,6 +806,7 @@ impl CallRow {
             decided_at: None,
             expires_at: None,
             claim_slot: None,
+            claim_hash: None,
             input: None,
             preview: None,
             preview_version: None,

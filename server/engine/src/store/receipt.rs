@@ -35,6 +35,8 @@ pub struct Amendment {
     pub upstream_status: Option<u16>,
     /// Who settled it.
     pub person: Option<PersonId>,
+    /// Their words.
+    pub reason: Option<String>,
 }
 
 const SELECT: &str = "SELECT r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
@@ -44,9 +46,8 @@ const SELECT: &str = "SELECT r.id, r.at, r.person_id, r.agent_id, r.session, r.c
     FROM receipts r LEFT JOIN receipt_amendments m ON m.id = (SELECT MAX(n.id) FROM receipt_amendments n WHERE n.receipt_id = r.id) \
     LEFT JOIN agents a ON a.id = r.agent_id LEFT JOIN persons p ON p.id = r.person_id";
 
-/// `$1` cursor, `$2` owner, then the filter in its order, `$9` limit.
-const WHERE: &str = "WHERE r.id < $1 AND ($2 IS NULL OR r.person_id = $2) \
-    AND ($3 IS NULL OR a.name = $3 OR r.agent_id = $3) AND ($4 IS NULL OR r.action = $4) AND ($5 IS NULL OR r.host = $5) \
+/// Behind `$1` cursor and `$2` owner: the filter in its order, `$9` limit.
+const WHERE: &str = "AND ($3 IS NULL OR a.name = $3 OR r.agent_id = $3) AND ($4 IS NULL OR r.action = $4) AND ($5 IS NULL OR r.host = $5 OR r.host LIKE $5 || ':%') \
     AND ($6 IS NULL OR COALESCE(m.outcome, r.outcome) = $6) AND ($7 IS NULL OR r.at >= $7) AND ($8 IS NULL OR r.at < $8) \
     ORDER BY r.id DESC LIMIT $9";
 
@@ -103,7 +104,9 @@ impl Store {
         filter: &ReceiptFilter,
         window: &Window,
     ) -> Result<Vec<AnyRow>, StoreError> {
-        let sql = sqlx::AssertSqlSafe(format!("{SELECT} {WHERE}"));
+        // One text each, so that an owner's receipts are found by their own index.
+        let whose = if owner.is_some() { "r.person_id = $2" } else { "$2 IS NULL" };
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE r.id < $1 AND {whose} {WHERE}"));
         Ok(sqlx::query(sql)
             .bind(window.before_id())
             .bind(owner.map(|id| id.to_string()))
@@ -172,7 +175,7 @@ impl Tx {
     /// Writes down what became known of a receipt.
     pub async fn insert_amendment(&mut self, amendment: &Amendment) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO receipt_amendments (id, receipt_id, at, outcome, upstream_status, person_id) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO receipt_amendments (id, receipt_id, at, outcome, upstream_status, person_id, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(amendment.id.to_string())
         .bind(amendment.receipt.to_string())
@@ -180,6 +183,7 @@ impl Tx {
         .bind(amendment.outcome.as_str())
         .bind(amendment.upstream_status.map(i64::from))
         .bind(amendment.person.map(|id| id.to_string()))
+        .bind(&amendment.reason)
         .execute(&mut *self.inner)
         .await?;
         Ok(())

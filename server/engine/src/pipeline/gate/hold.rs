@@ -76,6 +76,7 @@ fn held_call(
             state: CallState::Held { expires_at },
             expires_at: Some(expires_at),
             claim_slot: claim.map(|claim| claim.slot),
+            claim_hash: claim.map(|claim| claim.request_hash),
             quorum: head.action.quorum,
             ..sealed_row(engine, head, ready, showing)
         },
@@ -90,6 +91,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         arguments: ready.arguments.clone(),
         input: ready.input.clone(),
         key: ready.control.key.as_ref().map(|key| key.as_str().to_owned()),
+        credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
         approval: None,
         outgoing: showing.outgoing,

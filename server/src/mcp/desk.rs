@@ -1,0 +1,136 @@
+//! The desk as one caller of the protocol sees it.
+
+use std::borrow::Cow;
+
+use engine::{Actor, Engine};
+use model::{CallId, Refusal, Surface};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
+    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, UpdateTaskParams,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+
+use super::{task, tool, tool_call};
+
+/// What the model reads once, before it calls anything.
+const INSTRUCTIONS: &str = "Some calls have to be confirmed by a person. An answer that says NOT DONE means that \
+    nothing was done yet: do not repeat the call. Show its address to your person, and ask the tool call_status with its \
+    call_id how it stands. Give every write an idempotency_key: a repeat with the same key is never done twice.";
+
+/// The revisions that are spoken.
+const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// The methods that are known here. A request for one of them that could not be read has wrong params.
+const METHODS: &[&str] = &[
+    "initialize",
+    "server/discover",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
+];
+
+/// The desk as one caller sees it, for one request.
+#[derive(Clone)]
+pub(super) struct Desk {
+    pub(super) engine: Engine,
+    pub(super) actor: Actor,
+    /// `Countersign-Session`
+    pub(super) session: Option<String>,
+    /// `Countersign-Tenant`
+    pub(super) tenant: Option<String>,
+    /// `Countersign-Reason`
+    pub(super) reason: Option<String>,
+}
+
+impl Desk {
+    /// The page where a person decides a call.
+    pub(super) fn approve_url(&self, call: CallId) -> String {
+        format!("{}/inbox/{call}", self.engine.public_url())
+    }
+}
+
+impl ServerHandler for Desk {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("countersign", env!("CARGO_PKG_VERSION")).with_title("Countersign"),
+            )
+            .with_instructions(INSTRUCTIONS)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let offered = self.engine.offered(&self.actor, Surface::Mcp, self.tenant.as_deref()).await;
+        Ok(ListToolsResult::with_all_items(tool::all(offered.map_err(|refusal| broken(&refusal))?)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        tool_call::run(self, request, &context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        task::get(self, &request.task_id).await
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        task::update(self, &request.task_id).await
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        task::cancel(self, &request.task_id).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if METHODS.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(
+                "The params do not fit the method. Nothing was done.",
+                None,
+            ));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "There is no such method.", None))
+    }
+}
+
+/// The desk itself cannot answer.
+pub(super) fn broken(refusal: &Refusal) -> ErrorData {
+    ErrorData::internal_error(refusal.problem().detail, None)
+}

@@ -1,0 +1,7 @@
+//! The protocol from outside: raw HTTP into the whole router, over a real engine, a real database and a real upstream.
+
+mod elicitation;
+mod fixture;
+mod protocol;
+mod task;
+mod tools;

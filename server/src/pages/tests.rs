@@ -1,0 +1,493 @@
+//! The pages over a real engine, asked as a browser asks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use engine::ambient::{Ambient, Clock, SystemClock, SystemEntropy};
+use engine::catalogue::Catalogue;
+use engine::registry::{AgentWanted, PersonWanted};
+use engine::seal::Sealer;
+use engine::{Arrival, Engine, OpenOptions};
+use http_body_util::BodyExt as _;
+use model::{Ability, Answer, CallId, CallStatus, Person, Role, Surface, Time};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::router;
+use crate::session_store::Sessions;
+
+const CATALOGUE: &str = r#"
+[server]
+public_url = "http://127.0.0.1:8087"
+
+[[action]]
+name = "post_note"
+title = "Post a note"
+description = "Posts one note."
+effect = "external"
+input = { type = "object", required = ["text"], additionalProperties = false, properties = { text = { type = "string", minLength = 3 }, body = { type = "string" }, count = { type = "integer" } } }
+request = { method = "POST", url = "https://notes.test/notes", json = "{{ input }}" }
+preview = { title = "Post {{ input.text }}" }
+
+[[action]]
+name = "burn_note"
+title = "Burn a note"
+description = "Burns one note."
+effect = "destructive"
+input = { type = "object", required = ["text"], properties = { text = { type = "string" } } }
+request = { method = "DELETE", url = "https://notes.test/notes/{{ input.text }}" }
+preview = { title = "Burn {{ input.text }}", target = "{{ input.text }}" }
+"#;
+
+const OWN: &str = "http://127.0.0.1:8087";
+const PASSWORD: &str = "correct horse battery staple";
+
+/// A clock that a test can move on.
+#[derive(Clone)]
+struct MovableClock(Arc<AtomicI64>);
+
+impl Clock for MovableClock {
+    fn now(&self) -> Time {
+        SystemClock.now().plus_millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A desk with two members and an operator, asked without a network.
+struct Desk {
+    engine: Engine,
+    router: Router,
+    clock: MovableClock,
+    ann: Person,
+    key: String,
+    _folder: tempfile::TempDir,
+}
+
+/// What came back.
+struct Came {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Came {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// The session cookie that was set, as a browser sends it back.
+    fn cookie(&self) -> String {
+        self.header("set-cookie").split(';').next().unwrap_or_default().to_owned()
+    }
+
+    /// The value of a hidden field of the page.
+    fn hidden(&self, name: &str) -> String {
+        let start = format!("name=\"{name}\" value=\"");
+        let rest = self.text.split(&start).nth(1).unwrap_or_default();
+        rest.split('"').next().unwrap_or_default().to_owned()
+    }
+}
+
+impl Desk {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock = MovableClock(Arc::new(AtomicI64::new(0)));
+        let key = Sealer::generate(&Ambient::system());
+        let engine = Engine::open(OpenOptions {
+            catalogue: Catalogue::parse(CATALOGUE, "countersign.toml").expect("a catalogue"),
+            database_url: "sqlite:countersign.db".to_owned(),
+            base: folder.path().to_owned(),
+            sealer: Sealer::parse(&key, Ambient::system()).expect("a sealer"),
+            ambient: Ambient::new(clock.clone(), SystemEntropy),
+            roots: None,
+        })
+        .await
+        .expect("an engine");
+        let ann = person(&engine, "ann@desk.test", "Ann", vec![]).await;
+        person(&engine, "ben@desk.test", "Ben", vec![]).await;
+        person(&engine, "olga@desk.test", "Olga", vec![Role::Operator]).await;
+        let wanted = AgentWanted {
+            name: "careful".to_owned(),
+            owner: "ann@desk.test".to_owned(),
+            requires_approval: true,
+            abilities: Ability::AGENT_DEFAULT.to_vec(),
+            toolset: None,
+            session: None,
+        };
+        let (_, token) = engine.add_agent(wanted).await.expect("an agent");
+        let router = router(engine.clone(), Sessions::new(engine.clone()));
+        Self { engine, router, clock, ann, key: token.reveal().to_owned(), _folder: folder }
+    }
+
+    fn pass(&self, millis: i64) {
+        self.clock.0.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    async fn send(&self, request: Request<Body>) -> Came {
+        let response = self.router.clone().oneshot(request).await.expect("infallible");
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.expect("a body").to_bytes();
+        Came {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+
+    async fn get(&self, path: &str, cookie: &str) -> Came {
+        self.send(request(Method::GET, path, cookie, &[], String::new())).await
+    }
+
+    async fn post(&self, path: &str, cookie: &str, fields: &[(&str, &str)]) -> Came {
+        self.send(request(Method::POST, path, cookie, &[("origin", OWN)], encoded(fields))).await
+    }
+
+    async fn sign_in(&self, email: &str) -> String {
+        let came = self.post("/do/sign-in", "", &[("email", email), ("password", PASSWORD)]).await;
+        assert_eq!(came.status, StatusCode::SEE_OTHER, "{}", came.text);
+        came.cookie()
+    }
+
+    /// A held call of Ann's agent.
+    async fn hold(&self, action: &str, text: &str) -> CallId {
+        let Value::Object(input) = json!({ "text": text }) else { panic!("an object") };
+        let arrival = Arrival {
+            actor: self.engine.authenticate(&self.key).await.expect("a key"),
+            surface: Surface::Api,
+            action: action.to_owned(),
+            input,
+            key_header: Vec::new(),
+            session: None,
+            tenant: None,
+            reason: None,
+        };
+        match self.engine.call(arrival, None).await.expect("held") {
+            Answer::Waiting(waiting) => waiting.call_id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn status(&self, id: CallId) -> CallStatus {
+        let ann = self.engine.visitor(self.ann.id).await.expect("storage").expect("Ann");
+        self.engine.item(&ann, id).await.expect("storage").expect("the call").call.status
+    }
+}
+
+async fn person(engine: &Engine, email: &str, name: &str, roles: Vec<Role>) -> Person {
+    let wanted = PersonWanted {
+        email: email.to_owned(),
+        name: name.to_owned(),
+        roles,
+        password: Some(PASSWORD.to_owned()),
+    };
+    engine.add_person(wanted).await.expect("a person")
+}
+
+fn request(
+    method: Method,
+    path: &str,
+    cookie: &str,
+    headers: &[(&str, &str)],
+    body: String,
+) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path).header(header::COOKIE, cookie);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let urlencoded = "application/x-www-form-urlencoded";
+    request.header(header::CONTENT_TYPE, urlencoded).body(Body::from(body)).expect("a request")
+}
+
+fn encoded(fields: &[(&str, &str)]) -> String {
+    let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat();
+    fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+        .collect::<Vec<_>>()
+        .join("&")
+}
+
+#[tokio::test]
+async fn signed_out_every_page_leads_to_the_sign_in() {
+    let desk = Desk::open().await;
+    for path in ["/inbox", "/done?host=a%26b", "/calls", "/run/post_note", "/people", "/journal"] {
+        let came = desk.get(path, "").await;
+        assert_eq!(came.status, StatusCode::SEE_OTHER, "{path}");
+        assert!(came.header("location").starts_with("/sign-in?next=/"), "{}", came.header("location"));
+        assert!(came.headers.get("set-cookie").is_none(), "a passer-by leaves no session");
+    }
+    let came = desk.get("/done?host=a%26b", "").await;
+    assert_eq!(came.header("location"), "/sign-in?next=/done%3Fhost%3Da%2526b");
+    assert_eq!(desk.get("/no-such-page", "").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_session_begins_at_sign_in_and_ends_at_sign_out() {
+    let desk = Desk::open().await;
+    let fields = [("email", "ann@desk.test"), ("password", PASSWORD), ("next", "//evil.example")];
+    let came = desk.post("/do/sign-in", "countersign-8087=chosenbysomebodyelse", &fields).await;
+    assert_eq!((came.status, came.header("location")), (StatusCode::SEE_OTHER, "/inbox"));
+    let set = came.header("set-cookie");
+    assert!(set.contains("HttpOnly") && set.contains("SameSite=Lax") && set.contains("Path=/"), "{set}");
+    assert!(!set.contains("Secure"), "the address is plain http");
+    let first = came.cookie();
+    let again = desk.post("/do/sign-in", &first, &fields).await.cookie();
+    assert_ne!(first, again, "the id changes at every sign-in");
+    assert_eq!(desk.get("/inbox", &first).await.status, StatusCode::SEE_OTHER, "the old id opens nothing");
+    assert_eq!(desk.get("/inbox", &again).await.status, StatusCode::OK);
+    desk.post("/do/sign-out", &again, &[]).await;
+    assert_eq!(desk.get("/inbox", &again).await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn a_wrong_password_keeps_the_email_and_tells_nothing() {
+    let desk = Desk::open().await;
+    let known = desk.post("/do/sign-in", "", &[("email", "ann@desk.test"), ("password", "sesame\"")]).await;
+    assert_eq!(known.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(known.text.contains("value=\"ann@desk.test\"") && !known.text.contains("sesame"));
+    assert!(known.headers.get("set-cookie").is_none());
+    let unknown = desk.post("/do/sign-in", "", &[("email", "nobody@desk.test"), ("password", "x")]).await;
+    assert_eq!(known.text.replace("ann@", ""), unknown.text.replace("nobody@", ""));
+}
+
+#[tokio::test]
+async fn every_answer_has_the_headers() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    for path in ["/sign-in", "/inbox", "/no-such-page", "/do/decide"] {
+        let came = desk.get(path, &cookie).await;
+        let policy = came.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{path}");
+        assert!(!policy.contains("nonce") && !policy.contains("unsafe"), "{path}");
+        assert_eq!(came.header("cross-origin-opener-policy"), "same-origin", "{path}");
+        assert_eq!(came.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(came.header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(came.header("cache-control"), "no-store", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn assets_are_kept_for_ever() {
+    let desk = Desk::open().await;
+    let page = desk.get("/sign-in", "").await;
+    for ending in ["css", "js", "svg"] {
+        let address = page.text.split('"').find(|part| part.starts_with("/style/") && part.ends_with(ending));
+        let came = desk.get(address.expect("an address"), "").await;
+        assert_eq!(came.status, StatusCode::OK);
+        assert_eq!(came.header("cache-control"), "public, max-age=31536000, immutable");
+        assert_eq!(came.header("x-content-type-options"), "nosniff");
+    }
+    assert_eq!(desk.get("/style/countersign.css", "").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(desk.get("/style/..%2Fcountersign.key", "").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_form_from_elsewhere_is_refused() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    for headers in [&[][..], &[("origin", "https://evil.example")], &[("sec-fetch-site", "cross-site")]] {
+        for path in app::form::ALL {
+            let came = desk.send(request(Method::POST, path, &cookie, headers, String::new())).await;
+            assert_eq!(came.status, StatusCode::FORBIDDEN, "{path} {headers:?}");
+        }
+    }
+    assert_eq!(desk.get("/inbox", &cookie).await.status, StatusCode::OK, "still signed in");
+}
+
+#[tokio::test]
+async fn a_press_before_half_a_second_does_nothing() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let id = desk.hold("post_note", "hello").await;
+    let page = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    let (version, token) = (page.hidden("preview_version"), page.hidden("view_token"));
+    let call = id.to_string();
+    let fields = [
+        ("call", call.as_str()),
+        ("preview_version", &version),
+        ("view_token", &token),
+        ("decision", "confirm"),
+        ("reason", "</textarea><script>1</script>"),
+    ];
+    let came = desk.post("/do/decide", &cookie, &fields).await;
+    assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(came.text.contains("Nothing was done: the button was pressed within half a second"));
+    assert!(
+        came.text.contains("&lt;/textarea>&lt;script>") && !came.text.contains("<script>1"),
+        "typed text is kept, as text"
+    );
+    assert_eq!(desk.status(id).await, CallStatus::Held);
+    for method in [Method::GET, Method::HEAD] {
+        let path = format!("/do/decide?{}", encoded(&fields));
+        desk.pass(600);
+        desk.send(request(method, &path, &cookie, &[("origin", OWN)], String::new())).await;
+        assert_eq!(desk.status(id).await, CallStatus::Held);
+    }
+    let forged = desk
+        .post(
+            "/do/decide",
+            &cookie,
+            &[
+                ("call", &call),
+                ("preview_version", &version),
+                ("view_token", "AAAA"),
+                ("decision", "confirm"),
+            ],
+        )
+        .await;
+    assert_eq!(forged.status, StatusCode::CONFLICT);
+    assert_eq!(desk.status(id).await, CallStatus::Held);
+    let came = desk.post("/do/decide", &cookie, &fields).await;
+    assert_eq!(
+        (came.status, came.header("location")),
+        (StatusCode::SEE_OTHER, format!("/inbox/{id}").as_str())
+    );
+    assert_eq!(desk.status(id).await, CallStatus::Approved);
+    let page = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    assert!(
+        page.text.contains("<noscript><meta http-equiv=\"refresh\"") && page.text.contains(">Undo</button>")
+    );
+    let second = desk.post("/do/decide", &cookie, &fields).await;
+    assert_eq!(second.status, StatusCode::CONFLICT, "a second press changes nothing");
+    desk.post("/do/undo", &cookie, &[("call", &call)]).await;
+    assert_eq!(desk.status(id).await, CallStatus::Held);
+}
+
+#[tokio::test]
+async fn what_cannot_be_put_back_takes_its_target() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let id = desk.hold("burn_note", "diary").await;
+    let page = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    desk.pass(600);
+    let (version, token, call) = (page.hidden("preview_version"), page.hidden("view_token"), id.to_string());
+    for typed in ["", "Diary", "\"><script>1</script>"] {
+        let fields = [
+            ("call", call.as_str()),
+            ("preview_version", &version),
+            ("view_token", &token),
+            ("decision", "confirm"),
+            ("target", typed),
+        ];
+        let came = desk.post("/do/decide", &cookie, &fields).await;
+        assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
+        assert!(came.text.contains("id=\"target-wrong\"") && !came.text.contains("<script>1"), "{typed}");
+        assert_eq!(desk.status(id).await, CallStatus::Held, "{typed}");
+    }
+    let fields = [
+        ("call", call.as_str()),
+        ("preview_version", &version),
+        ("view_token", &token),
+        ("decision", "confirm"),
+        ("target", " diary "),
+    ];
+    assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.status(id).await, CallStatus::Approved);
+}
+
+#[tokio::test]
+async fn a_decline_takes_no_target_and_keeps_the_words() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let id = desk.hold("burn_note", "diary").await;
+    let call = id.to_string();
+    let fields = [
+        ("call", call.as_str()),
+        ("preview_version", "x"),
+        ("view_token", "x"),
+        ("decision", "decline"),
+        ("reason", "  Not the diary. "),
+    ];
+    assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.status(id).await, CallStatus::Declined);
+    let page = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    assert!(
+        page.text.contains("Not the diary.") && !page.text.contains("diary</bdi></h1>"),
+        "the preview is gone, the words stay"
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_yours_is_what_does_not_exist() {
+    let desk = Desk::open().await;
+    let id = desk.hold("post_note", "hello").await;
+    let cookie = desk.sign_in("ben@desk.test").await;
+    let nothing = desk.get("/no-such-page", &cookie).await;
+    assert_eq!(nothing.status, StatusCode::NOT_FOUND);
+    let other = format!("/people/{}/receipts", desk.ann.id);
+    for path in
+        ["/people", "/agents", "/actions", "/credentials", "/journal", other.as_str(), "/inbox/nonsense"]
+    {
+        let came = desk.get(path, &cookie).await;
+        assert_eq!(came.status, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(main_part(&came.text), main_part(&nothing.text), "{path}");
+    }
+    let there = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    let not_there = desk.get("/inbox/call_01h455vb4pex5vsknk084sn02q", &cookie).await;
+    assert_eq!((there.status, &there.text), (not_there.status, &not_there.text));
+    let call = id.to_string();
+    let fields =
+        [("call", call.as_str()), ("preview_version", ""), ("view_token", ""), ("decision", "decline")];
+    assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(desk.status(id).await, CallStatus::Held);
+}
+
+fn main_part(html: &str) -> &str {
+    html.split("<main").nth(1).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_form_of_an_action_is_held_or_comes_back_with_what_was_typed() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let fields = [
+        ("action", "post_note"),
+        ("input.text", "a\""),
+        ("input.body", "</textarea><script>1</script>"),
+        ("input.count", "many"),
+    ];
+    let came = desk.post("/do/run", &cookie, &fields).await;
+    assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        came.text.contains("id=\"field-text-wrong\"") && came.text.contains("id=\"field-count-wrong\""),
+        "every fault at once"
+    );
+    assert!(
+        came.text.contains(">\na\"</textarea>") && came.text.contains("value=\"many\""),
+        "what was typed is kept"
+    );
+    assert!(!came.text.contains("<script>1"));
+    let came = desk
+        .post("/do/run", &cookie, &[("action", "post_note"), ("input.text", "hello"), ("input.count", "")])
+        .await;
+    assert_eq!(came.status, StatusCode::SEE_OTHER, "{}", came.text);
+    let page = desk.get(came.header("location"), &cookie).await;
+    assert!(page.text.contains("Post hello") && page.text.contains(", by form"));
+    assert_eq!(desk.post("/do/run", &cookie, &[("action", "no_such")]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn operators_see_their_pages() {
+    let desk = Desk::open().await;
+    desk.hold("post_note", "secret words").await;
+    let cookie = desk.sign_in("olga@desk.test").await;
+    let receipts = format!("/people/{}/receipts", desk.ann.id);
+    for path in [
+        "/people",
+        "/agents",
+        "/actions",
+        "/credentials",
+        "/journal",
+        "/done",
+        "/calls",
+        "/run",
+        receipts.as_str(),
+    ] {
+        let came = desk.get(path, &cookie).await;
+        assert_eq!(came.status, StatusCode::OK, "{path}");
+        assert!(!came.text.contains("secret words"), "{path}");
+        assert!(!came.text.contains("<!>") && !came.text.contains("<style"), "{path}");
+    }
+}

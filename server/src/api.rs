@@ -6,6 +6,7 @@ pub(crate) mod bearer;
 pub(crate) mod body;
 pub(crate) mod call_headers;
 mod calls;
+mod confirmations;
 mod decisions;
 mod document;
 mod documented;
@@ -50,13 +51,14 @@ fn v1() -> OpenApiRouter<Engine> {
     OpenApiRouter::new()
         .routes(routes!(actions::list))
         .routes(routes!(actions::call))
+        .routes(routes!(confirmations::reject))
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
         .routes(routes!(settlements::settle))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
-        .routes(routes!(events::list))
+        .routes(routes!(events::read))
 }
 
 /// What anybody may ask.

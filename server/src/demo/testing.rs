@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Path;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
 use axum::routing::post;
 use engine::Engine;
 use engine::ambient::Ambient;
@@ -153,6 +153,12 @@ impl Ask<'_> {
     pub(crate) fn raw(mut self, body: Vec<u8>) -> Self {
         self.body = Body::from(body);
         self
+    }
+
+    /// The answer before its body has been read, for one that goes on.
+    pub(crate) async fn open(self) -> Response<Body> {
+        let request = self.request.body(self.body).expect("a request");
+        self.desk.app.clone().oneshot(request).await.expect("an answer")
     }
 
     pub(crate) async fn send(self) -> Told {

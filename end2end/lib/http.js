@@ -26,5 +26,6 @@ export function request(url, { method = 'GET', headers = {}, body } = {}) {
 }
 
 function asJson(answer, text) {
-  return /[/+]json\b/.test(answer.headers['content-type'] ?? '') ? JSON.parse(text) : undefined;
+  // The answer to a HEAD has the headers of a body, and none.
+  return text !== '' && /[/+]json\b/.test(answer.headers['content-type'] ?? '') ? JSON.parse(text) : undefined;
 }

@@ -88,10 +88,12 @@ CREATE TABLE calls (
     decided_at      BIGINT,
     send_at         BIGINT,
     ended_at        BIGINT,
+    settled_at      BIGINT,
     lease_until     BIGINT,
     lease_owner     TEXT,
     input_hash      BYTEA NOT NULL,
     claim_slot      BYTEA,
+    claim_hash      BYTEA,
     input           BYTEA,
     preview         BYTEA,
     preview_version TEXT,
@@ -198,7 +200,8 @@ CREATE TABLE receipt_amendments (
     at              BIGINT NOT NULL,
     outcome         TEXT   NOT NULL CHECK (outcome IN ('done', 'settled_happened', 'settled_did_not_happen')),
     upstream_status BIGINT,
-    person_id       TEXT
+    person_id       TEXT,
+    reason          TEXT
 );
 CREATE INDEX receipt_amendments_by_receipt ON receipt_amendments (receipt_id, id);
 

@@ -16,6 +16,7 @@ mod prefer;
 mod probes;
 mod query;
 mod receipts;
+mod settlements;
 pub(crate) mod strict_json;
 
 use axum::Router;
@@ -52,6 +53,7 @@ fn v1() -> OpenApiRouter<Engine> {
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
+        .routes(routes!(settlements::settle))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
         .routes(routes!(events::list))
@@ -72,6 +74,12 @@ fn described() -> OpenApi {
     document.nest("/v1", v1().into_openapi())
 }
 
+/// The document as it is answered.
+#[cfg(test)]
+pub(crate) fn document() -> bytes::Bytes {
+    document::written(described())
+}
+
 /// No answer of the API may be kept by anything on its way.
 pub(crate) async fn unstored(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -79,81 +87,4 @@ pub(crate) async fn unstored(mut response: Response) -> Response {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::Value;
-
-    fn document() -> Value {
-        serde_json::from_slice(&document::written(described())).expect("JSON")
-    }
-
-    /// Every `$ref` in a value.
-    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-        match value {
-            Value::Object(object) => {
-                found.extend(object.get("$ref").and_then(Value::as_str));
-                object.values().for_each(|value| references(value, found));
-            }
-            Value::Array(items) => items.iter().for_each(|value| references(value, found)),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn the_document_names_every_endpoint() {
-        let document = document();
-        if let Ok(p) = std::env::var("DUMP") {
-            std::fs::write(p, document.to_string()).unwrap();
-        }
-        let mut endpoints = Vec::new();
-        for (path, item) in document["paths"].as_object().expect("paths") {
-            endpoints
-                .extend(item.as_object().expect("methods").keys().map(|method| format!("{method} {path}")));
-        }
-        endpoints.sort();
-        let expected = [
-            "delete /v1/calls/{id}",
-            "delete /v1/calls/{id}/decision",
-            "get /healthz",
-            "get /openapi.json",
-            "get /readyz",
-            "get /v1/actions",
-            "get /v1/approvals",
-            "get /v1/calls/{id}",
-            "get /v1/events",
-            "get /v1/receipts",
-            "get /v1/receipts/{id}",
-            "post /v1/actions/{name}",
-            "post /v1/calls/{id}/decision",
-        ];
-        assert_eq!(endpoints, expected);
-        assert_eq!(document["openapi"], "3.1.0");
-        assert_eq!(document["components"]["securitySchemes"]["bearer"]["scheme"], "bearer");
-    }
-
-    #[test]
-    fn every_reference_leads_somewhere() {
-        let document = document();
-        let mut found = Vec::new();
-        references(&document, &mut found);
-        assert!(found.len() > 50, "{found:?}");
-        for reference in found {
-            let pointer = reference.strip_prefix('#').expect("a local reference");
-            assert!(document.pointer(pointer).is_some(), "{reference}");
-        }
-    }
-
-    #[test]
-    fn every_problem_is_a_problem_document() {
-        let document = document();
-        let paths = document["paths"].as_object().expect("paths");
-        let operations = paths.values().flat_map(|item| item.as_object().expect("methods").values());
-        let answers = operations.flat_map(|operation| operation["responses"].as_object().expect("responses"));
-        for (status, answer) in answers.filter(|(status, _)| !status.starts_with('2')) {
-            assert!(
-                answer["content"]["application/problem+json"]["schema"].is_object(),
-                "{status}: {answer}"
-            );
-        }
-    }
-}
+mod tests;

@@ -4,10 +4,12 @@ mod abilities;
 mod agent;
 mod check;
 mod demo;
+mod group;
 mod migrate;
 mod output;
 mod person;
 mod serve;
+mod tenant;
 mod token;
 
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
+use crate::log;
 use output::Output;
 pub(crate) use output::print_line;
 
@@ -49,6 +52,12 @@ enum Command {
     /// Programs that act for a person
     #[command(subcommand)]
     Agent(agent::AgentCommand),
+    /// Groups, which rules and approvers name
+    #[command(subcommand)]
+    Group(group::GroupCommand),
+    /// Tenants, which calls and actions name
+    #[command(subcommand)]
+    Tenant(tenant::TenantCommand),
     /// People's tokens and agents' keys
     #[command(subcommand)]
     Token(token::TokenCommand),
@@ -56,9 +65,17 @@ enum Command {
     Migrate(migrate::Migrate),
 }
 
+impl Command {
+    /// What is worth telling when nobody says: a server tells of every request, a command of what goes wrong.
+    const fn log_level(&self) -> &'static str {
+        if matches!(self, Self::Serve(_)) { "info" } else { "warn" }
+    }
+}
+
 /// Runs what the command line says. Wrong usage ends the process with 2 before anything is done.
 pub(crate) async fn run() -> ExitCode {
     let Cli { config, command } = Cli::parse();
+    log::start(command.log_level());
     let done = match command {
         Command::Demo(demo) => demo.run().await,
         command => match Config::find(config.as_deref()) {
@@ -83,6 +100,8 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Check(check) => check.run(&config),
         Command::Person(person) => person.run(&config).await,
         Command::Agent(agent) => agent.run(&config).await,
+        Command::Group(group) => group.run(&config).await,
+        Command::Tenant(tenant) => tenant.run(&config).await,
         Command::Token(token) => token.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
     }
@@ -117,6 +136,13 @@ mod tests {
             "countersign check --json",
             "countersign --config x.toml person add --email E --name N --role operator --password-stdin --json",
             "countersign person list --json",
+            "countersign person disable --email E --json",
+            "countersign group add --name mailers --person E --json",
+            "countersign group list --json",
+            "countersign group remove --name mailers --person E --json",
+            "countersign tenant add --name acme --json",
+            "countersign tenant list --json",
+            "countersign tenant remove --name acme --json",
             "countersign agent add --name N --owner E --requires-approval --ability actions:read --ability actions:write --toolset a,b --session s --json",
             "countersign agent list --json",
             "countersign agent revoke N --json",

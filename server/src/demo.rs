@@ -5,6 +5,8 @@ mod client;
 mod errands;
 mod people;
 mod story;
+#[cfg(test)]
+pub(crate) mod testing;
 mod upstream;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -56,9 +58,9 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     let secrets = Secrets::fresh(&ambient);
     let desk = listen(wishes.port).await?;
     let upstream_listener = serve::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
-    let places = Places { desk: address(&desk)?, upstream: address(&upstream_listener)? };
+    let places = Places { desk: serve::address(&desk)?, upstream: serve::address(&upstream_listener)? };
     let upstream = tokio::spawn(Upstream::new(&secrets, ambient.clone()).serve(upstream_listener));
-    let engine = open(folder.path(), places, &secrets).await?;
+    let engine = open(folder.path(), filled_in(places), &secrets).await?;
     let cast = Cast::assemble(&engine, &ambient).await?;
     let story = Story { places, cast: &cast, quiet_agent: wishes.quiet_agent };
     if wishes.json {
@@ -105,15 +107,9 @@ async fn listen(port: Option<u16>) -> Result<TcpListener, Failure> {
     }
 }
 
-fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
-    let failed =
-        |error| Failure::new(format!("A listener has no address: {error}."), UNDONE, "Start it again.");
-    listener.local_addr().map_err(failed)
-}
-
-/// The engine over a fresh database in this folder.
-async fn open(folder: &Path, places: Places, secrets: &Secrets) -> Result<Engine, Failure> {
-    let config = Config::new(&folder.join("demo.toml"), filled_in(places));
+/// The engine over this catalogue and a fresh database in the folder.
+async fn open(folder: &Path, text: String, secrets: &Secrets) -> Result<Engine, Failure> {
+    let config = Config::new(&folder.join("demo.toml"), text);
     let catalogue = config.usable_catalogue()?;
     // Of the process's environment nothing counts: a demo must not touch a real database or use a real key.
     let engine = config::open(&config, catalogue, Environment::default()).await?;

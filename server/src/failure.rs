@@ -23,7 +23,7 @@ impl Failure {
         Self::new(
             format!("The answer could not be written to the standard output: {error}."),
             "What was asked has been done; only its answer is lost.",
-            "Look it up with the matching list command.",
+            "Look at the matching list. A key or token that was to be shown is lost: revoke it and make another.",
         )
     }
 

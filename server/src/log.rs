@@ -15,6 +15,7 @@ pub(crate) fn start(default: &str) {
     }
     let ansi = std::io::stderr().is_terminal();
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi);
-    // A second start would find the first one in place; that is as good.
-    drop(log.try_init());
+    if let Err(error) = log.try_init() {
+        eprintln!("countersign: there is no log: {error}");
+    }
 }

@@ -7,6 +7,7 @@ mod demo;
 mod failure;
 mod log;
 mod mcp;
+mod pages;
 mod problem;
 mod request_id;
 mod serve;

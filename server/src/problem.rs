@@ -1,7 +1,9 @@
 //! A refusal as an HTTP answer: a problem document (RFC 9457).
 
+use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use model::{Problem, ProblemCode, Refusal};
 
@@ -60,6 +62,32 @@ pub(crate) async fn not_found() -> Rejected {
 /// The path does not take this method. The router adds `Allow`.
 pub(crate) async fn method_not_allowed() -> Rejected {
     Rejected(Refusal::MethodNotAllowed)
+}
+
+/// Tells programs as programs are told: an error page goes to those alone who asked for pages.
+pub(crate) async fn instead_of_pages(request: Request, next: Next) -> Response {
+    let wants_page =
+        |value: &HeaderValue| value.to_str().is_ok_and(|accepted| accepted.contains("text/html"));
+    let wants_page = request.headers().get_all(ACCEPT).iter().any(wants_page);
+    let response = next.run(request).await;
+    // MCP too answers programs in JSON, with errors of its own form.
+    let is_told = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == PROBLEM_JSON || kind == "application/json");
+    let refusal = match response.status() {
+        StatusCode::NOT_FOUND => Refusal::NotFound,
+        StatusCode::METHOD_NOT_ALLOWED => Refusal::MethodNotAllowed,
+        _ => return response,
+    };
+    if wants_page || is_told {
+        return response;
+    }
+    let mut told = Rejected(refusal).into_response();
+    if let Some(allow) = response.headers().get(ALLOW) {
+        told.headers_mut().insert(ALLOW, allow.clone());
+    }
+    told
 }
 
 #[cfg(test)]

@@ -12,10 +12,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::failure::Failure;
-use crate::{api, mcp, problem, request_id};
+use crate::session_store::Sessions;
+use crate::{api, mcp, pages, problem, request_id};
 
 /// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
 const END_TIME: Duration = Duration::from_secs(75);
+
+/// What connections get on top of that.
+const SPARE_TIME: Duration = Duration::from_secs(10);
 
 const UNDONE: &str = "Nothing is being served.";
 
@@ -32,6 +36,16 @@ pub(crate) async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> 
             "End what is there, or choose another address (`listen` in the catalogue).",
         )
     })
+}
+
+/// The address that was taken.
+///
+/// # Errors
+/// When the system does not tell.
+pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    let failed =
+        |error| Failure::new(format!("A listener has no address: {error}."), UNDONE, "Start it again.");
+    listener.local_addr().map_err(failed)
 }
 
 /// Serves until it is told to stop, then lets what is being sent come to its end.
@@ -61,13 +75,23 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
     let end = async {
         let served = serving.await;
         jobs.stop().await;
-        engine.sends_ended().await;
-        served
+        (served, engine.drain(END_TIME).await)
     };
     tokio::select! {
-        served = end => served.map_err(|error| failed(error.into()))?.map_err(failed),
-        () = tokio::time::sleep(END_TIME) => { tracing::warn!("stopped before everything had ended"); Ok(()) }
-        () = stop.told() => { tracing::warn!("told twice: stopped at once"); Ok(()) }
+        (served, finished) = end => {
+            if !finished {
+                tracing::warn!("stopped before everything sent had been answered");
+            }
+            served.map_err(|error| failed(error.into()))?.map_err(failed)
+        }
+        () = tokio::time::sleep(END_TIME + SPARE_TIME) => {
+            tracing::warn!("stopped before every connection had ended");
+            Ok(())
+        }
+        () = stop.told() => {
+            tracing::warn!("told twice: stopped at once");
+            Ok(())
+        }
     }
 }
 
@@ -76,7 +100,8 @@ pub(crate) fn app(engine: &Engine) -> Router {
     Router::new()
         .merge(api::router(engine))
         .merge(mcp::router(engine))
-        .fallback(problem::not_found)
+        .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
+        .layer(from_fn(problem::instead_of_pages))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))
 }

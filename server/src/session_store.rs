@@ -24,7 +24,6 @@ pub(crate) struct Sessions(Engine);
 
 impl Sessions {
     /// Over this engine's database.
-    #[expect(dead_code, reason = "the pages build it")]
     pub(crate) const fn new(engine: Engine) -> Self {
         Self(engine)
     }
@@ -107,6 +106,8 @@ fn backend(refusal: &Refusal) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::testing::Desk;
+    use engine::ambient::Ambient;
 
     #[test]
     fn a_session_comes_back_whole_and_its_id_is_not_stored() {
@@ -126,5 +127,41 @@ mod tests {
     fn a_session_is_found_by_a_digest() {
         assert_ne!(hash(Id(1)), hash(Id(2)));
         assert_ne!(hash(Id(1))[..16], 1_i128.to_be_bytes());
+    }
+
+    fn record(id: Id, word: &str) -> Record {
+        let now = Ambient::system().now().plus_seconds(60).micros();
+        let expiry_date = OffsetDateTime::from_unix_timestamp_nanos(i128::from(now) * 1_000).expect("a time");
+        Record { id, data: HashMap::from([("word".to_owned(), Value::from(word))]), expiry_date }
+    }
+
+    #[tokio::test]
+    async fn a_session_lives_from_its_creation_to_its_end() {
+        let desk = Desk::open().await;
+        let sessions = Sessions::new(desk.engine.clone());
+        let mut first = record(Id(7), "one");
+        sessions.create(&mut first).await.expect("created");
+        assert_eq!(first.id, Id(7));
+        let mut second = record(Id(7), "two");
+        sessions.create(&mut second).await.expect("created");
+        assert_ne!(second.id, Id(7), "a taken id is never taken over");
+        assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), Some(first));
+        let changed = record(Id(7), "three");
+        sessions.save(&changed).await.expect("saved");
+        assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), Some(changed.clone()));
+        sessions.delete(&Id(7)).await.expect("deleted");
+        assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), None);
+        sessions.save(&changed).await.expect("saved");
+        assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), None, "an ended session stays ended");
+    }
+
+    #[tokio::test]
+    async fn a_session_lapses() {
+        let desk = Desk::open().await;
+        let sessions = Sessions::new(desk.engine.clone());
+        let mut lapsed = record(Id(7), "one");
+        lapsed.expiry_date = OffsetDateTime::UNIX_EPOCH;
+        sessions.create(&mut lapsed).await.expect("created");
+        assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), None);
     }
 }

@@ -78,7 +78,10 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await signIn(page, ann);
       for (const address of ['/inbox', '/done', url]) {
         await page.goto(address);
-        const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+        const { scrollWidth, clientWidth } = await page.evaluate(() => {
+          const { scrollWidth, clientWidth } = document.documentElement;
+          return { scrollWidth, clientWidth };
+        });
         expect(scrollWidth, address).toBeLessThanOrEqual(clientWidth);
       }
       for (const name of [/^Confirm/, /^Decline/]) {

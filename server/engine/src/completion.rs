@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::outgoing::Outgoing;
 use crate::seal::Purpose;
 use crate::sending::approval_of;
-use crate::store::{Amendment, CallRow, NewReceipt, SendEnd, StoreError, Tx};
+use crate::store::{Amendment, CallRow, NewClaim, NewReceipt, SendEnd, StoreError, Tx};
 use crate::stored_request::StoredRequest;
 
 /// How long a result is kept when nobody fetches it, in seconds.
@@ -82,7 +82,7 @@ async fn try_record(
         attempts: &attempts,
     };
     let mut tx = engine.store().begin().await?;
-    if tx.end_sending(row.id, CallStatus::Sending, &end).await? {
+    if tx.end_sending(row.id, &end).await? {
         if let Some(new) = &receipt {
             tx.insert_receipt(new).await?;
         }
@@ -96,7 +96,8 @@ async fn try_record(
 }
 
 /// The lease had run out and the call was given up as in doubt; then its answer came. An answer that it was done is
-/// the truth. An answer that it was not done does not end the doubt by itself: a person looks.
+/// the truth, whatever a person has found meanwhile. An answer that it was not done does not end the doubt by itself: a
+/// person looks.
 async fn record_late(
     engine: &Engine,
     row: &CallRow,
@@ -110,8 +111,7 @@ async fn record_late(
         return Ok(known);
     }
     let mut tx = engine.store().begin().await?;
-    let late = SendEnd { receipt_id: known, ..end };
-    if !tx.end_sending(row.id, CallStatus::InDoubt, &late).await? {
+    if !tx.end_late(row.id, &end).await? {
         return Ok(known);
     }
     if let Some(receipt) = known {
@@ -122,9 +122,11 @@ async fn record_late(
             outcome: Outcome::Done,
             upstream_status: conclusion.upstream_status,
             person: None,
+            reason: None,
         })
         .await?;
     }
+    take_key_back(&mut tx, row, end.at).await?;
     write_key(engine, &mut tx, row, action, conclusion, end.at).await?;
     write_event(engine, &mut tx, row, conclusion, known, end.at).await?;
     tx.commit().await?;
@@ -149,7 +151,7 @@ pub(crate) async fn record_unsent(
         attempts: &row.attempts,
     };
     let mut tx = engine.store().begin().await?;
-    if tx.end_sending(row.id, CallStatus::Sending, &end).await? {
+    if tx.end_sending(row.id, &end).await? {
         if let Some(slot) = row.claim_slot {
             tx.free_claim(slot, row.id).await?;
         }
@@ -157,6 +159,15 @@ pub(crate) async fn record_unsent(
         tx.insert_event(&row.event(id, at, model::EventType::Refused, CallStatus::Refused)).await?;
         tx.commit().await?;
         engine.nudges().tell(row.id);
+    }
+    Ok(())
+}
+
+/// A key that was freed when a person found that nothing had happened is used again, unless another call has it now.
+async fn take_key_back(tx: &mut Tx, row: &CallRow, at: Time) -> Result<(), StoreError> {
+    let Some((slot, request_hash)) = row.claim_slot.zip(row.claim_hash) else { return Ok(()) };
+    if !tx.insert_claim(NewClaim { slot, request_hash }, row.id, at).await? {
+        tracing::info!(call = %row.id, "the key of a call that was done after all is in use already");
     }
     Ok(())
 }

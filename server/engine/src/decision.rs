@@ -34,7 +34,7 @@ impl Engine {
         decision: Decision,
     ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
-        let reason = checked_reason(&decision)?;
+        let reason = checked_reason(decision.reason.as_deref())?;
         if let Some(refusal) = too_late(row.state.status()) {
             return Err(refusal);
         }
@@ -306,10 +306,11 @@ impl Engine {
     }
 }
 
-fn checked_reason(decision: &Decision) -> Result<Option<&str>, Refusal> {
-    let reason = decision.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty());
+/// A person's words: trimmed, `None` when there are none.
+pub(crate) fn checked_reason(reason: Option<&str>) -> Result<Option<&str>, Refusal> {
+    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
     match reason {
-        Some(reason) if reason.chars().count() > LONGEST_REASON || reason.contains('\0') => {
+        Some(words) if words.chars().count() > LONGEST_REASON || words.contains('\0') => {
             Err(Refusal::Invalid(vec![FieldError::new(
                 "/reason",
                 "The reason has to be at most 2,000 characters, without the character NUL.",

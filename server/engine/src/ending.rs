@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -47,11 +48,12 @@ impl Engine {
         self.ending().waits_are_over.store(true, Ordering::Relaxed);
     }
 
-    /// Returns when no call and no send is under way, and how every send ended stands in the database.
-    pub async fn sends_ended(&self) {
+    /// Waits until no call and no send is under way, at most that long. `false`: some were not finished; what they had
+    /// begun to send becomes in doubt when their lease has run out.
+    pub async fn drain(&self, at_most: Duration) -> bool {
         let mut underway = self.ending().underway.subscribe();
-        // An error would say that the engine is gone, and then nothing is being sent either.
-        let _ = underway.wait_for(|count| *count == 0).await;
+        // A closed channel would say that the engine is gone, and then nothing is under way either.
+        tokio::time::timeout(at_most, underway.wait_for(|count| *count == 0)).await.is_ok()
     }
 }
 

@@ -11,15 +11,35 @@ pub struct InputHash([u8; 32]);
 impl InputHash {
     /// Of the arguments that are left after the control fields were taken out.
     pub fn of(arguments: &Map<String, Value>) -> Self {
-        // Numbers beyond the range of a double have no canonical form; their own text then stands for them.
-        let text = serde_json_canonicalizer::to_vec(arguments)
-            .unwrap_or_else(|_| Value::from(arguments.clone()).to_string().into_bytes());
+        let mut arguments = Value::Object(arguments.clone());
+        spell_large_numbers(&mut arguments);
+        // What is left always has a canonical form; should it not, its own text stands for it.
+        let text = serde_json_canonicalizer::to_vec(&arguments)
+            .unwrap_or_else(|_| arguments.to_string().into_bytes());
         Self(Sha256::digest(text).into())
     }
 
     /// The hash itself.
     pub const fn bytes(self) -> [u8; 32] {
         self.0
+    }
+}
+
+/// The canonical form takes every number for a double, so that two large whole numbers could look alike. They are
+/// spelt as texts instead, behind a NUL, which no argument can hold.
+fn spell_large_numbers(value: &mut Value) {
+    const EXACT: u64 = 1 << 53;
+    match value {
+        Value::Number(number) => {
+            let large = number.as_u64().is_some_and(|n| n > EXACT)
+                || number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT);
+            if large {
+                *value = Value::String(format!("\0{number}"));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(spell_large_numbers),
+        Value::Object(map) => map.values_mut().for_each(spell_large_numbers),
+        _ => {}
     }
 }
 
@@ -42,5 +62,13 @@ mod tests {
         assert_ne!(hash(json!({"a": 1})), hash(json!({"a": 2})));
         assert_ne!(hash(json!({"a": "1"})), hash(json!({"a": 1})));
         assert_ne!(hash(json!({"a": [1, 2]})), hash(json!({"a": [2, 1]})));
+    }
+
+    #[test]
+    fn large_whole_numbers_are_told_apart() {
+        let number = |n: u64| hash(json!({ "a": [{ "b": n }] }));
+        assert_ne!(number(9_007_199_254_740_992), number(9_007_199_254_740_993));
+        assert_ne!(number(u64::MAX), number(u64::MAX - 1));
+        assert_ne!(hash(json!({"a": i64::MIN})), hash(json!({"a": i64::MIN + 1})));
     }
 }

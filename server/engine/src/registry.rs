@@ -201,13 +201,6 @@ impl Engine {
         Ok(revoked)
     }
 
-    /// Puts a person into a group.
-    pub async fn add_to_group(&self, group: &str, person: PersonId) -> Result<(), Refusal> {
-        let mut tx = self.store().begin().await?;
-        tx.add_to_group(group, person).await?;
-        Ok(tx.commit().await?)
-    }
-
     /// Keeps a credential's secret in the sealed store.
     pub async fn set_secret(&self, credential: &str, secret: &str) -> Result<(), Refusal> {
         let sealed = self.sealer().seal(Purpose::Credential, credential, secret.as_bytes());
@@ -236,6 +229,22 @@ impl Engine {
     pub fn credentials(&self, person: &PersonActor) -> Result<Vec<Credential>, Refusal> {
         oversees(person)?;
         Ok(self.catalogue().credentials().map(|credential| credential.as_ref().clone()).collect())
+    }
+
+    /// Disables a person: their sessions, tokens and agents' keys are taken no more, their agents' calls are withdrawn,
+    /// and calls that only they could decide go to the operators. `false`: they are disabled already.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address.
+    pub async fn disable_person(&self, email: &str) -> Result<bool, Refusal> {
+        let found = self.store().person_by_email(email).await?;
+        let (person, _) = found.ok_or(Refusal::NotFound)?;
+        let mut tx = self.store().begin().await?;
+        let disabled = tx.disable_person(person.id, self.now()).await?;
+        tx.hand_over_orphans().await?;
+        tx.commit().await?;
+        self.withdraw_of_person(person.id).await?;
+        Ok(disabled)
     }
 
     /// Everybody, for whoever runs the desk from its command line.
@@ -280,7 +289,8 @@ fn looks_like_email(email: &str) -> bool {
             .is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'))
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a text can name an agent, a group or a tenant.
+pub(crate) fn is_name(name: &str) -> bool {
     (1..=100).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }

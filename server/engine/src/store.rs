@@ -10,6 +10,7 @@ mod columns;
 mod decision;
 mod dialect;
 mod event;
+mod group;
 mod key;
 mod list;
 mod person;
@@ -29,10 +30,12 @@ pub use self::claim::{ClaimRow, NewClaim};
 pub use self::decision::{Confirmation, NewDecision};
 pub use self::dialect::Dialect;
 pub use self::event::NewEvent;
+pub use self::group::GroupLine;
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
 pub use self::receipt::{Amendment, NewReceipt};
+pub use self::tenant::TenantLine;
 
 /// What can go wrong in storage.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! A call is taken back by its agent or its owner, or because its key may call no more.
 
-use model::{CallId, CallStatus, EventType, KeyId, Refusal};
+use model::{CallId, CallStatus, EventType, KeyId, PersonId, Refusal};
 
 use crate::actor::Actor;
 use crate::engine::Engine;
@@ -23,7 +23,18 @@ impl Engine {
 
     /// Takes back everything that a revoked key has waiting.
     pub(crate) async fn withdraw_of_key(&self, key: KeyId) -> Result<(), StoreError> {
-        for id in self.store().unsent_calls_of_key(key).await? {
+        let calls = self.store().unsent_calls_of_key(key).await?;
+        self.withdraw_all(&calls).await
+    }
+
+    /// Takes back everything that a disabled person and their agents have waiting.
+    pub(crate) async fn withdraw_of_person(&self, person: PersonId) -> Result<(), StoreError> {
+        let calls = self.store().unsent_calls_of_person(person).await?;
+        self.withdraw_all(&calls).await
+    }
+
+    async fn withdraw_all(&self, calls: &[CallId]) -> Result<(), StoreError> {
+        for id in calls.iter().copied() {
             if let Some(row) = self.store().call(id).await? {
                 self.take_back(&row, row.state.status()).await?;
             }

@@ -317,8 +317,8 @@ on_both! {
         desk.engine.decide(&desk.decider(&desk.ann).await, waiting.call_id, confirm(&version)).await.expect("recorded");
         assert_eq!(ended(&desk, &desk.careful, &waiting).await.status, CallStatus::Done);
         assert!(desk.upstream.writes()[0].body.contains(CANARY));
-        let erased = desk.database.run("SELECT COUNT(*) FROM calls WHERE input IS NULL AND preview IS NULL AND state = 'done'");
-        assert_eq!(erased.as_deref(), Ok("1"));
+        let erased = desk.database.count("SELECT COUNT(*) FROM calls WHERE input IS NULL AND preview IS NULL AND state = 'done'").await;
+        assert_eq!(erased, 1);
         if let Some(bytes) = desk.file_bytes() {
             let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
             assert!(!found, "the canary stands in the database file");
@@ -336,7 +336,7 @@ on_both! {
             "UPDATE events SET status = 'done'",
             "DELETE FROM events",
         ] {
-            let said = desk.database.run(sql);
+            let said = desk.database.run(sql).await;
             assert!(said.as_ref().is_err_and(|error| error.contains("append-only")), "{sql}: {said:?}");
         }
     }
@@ -369,5 +369,50 @@ on_both! {
         let ann = desk.decider(&desk.ann).await;
         assert_eq!(desk.engine.decide(&ann, waiting.call_id, confirm(&version)).await, Err(Refusal::Withdrawn));
         assert!(desk.upstream.writes().is_empty());
+    }
+}
+
+on_both! {
+    async fn a_disabled_person_decides_nothing_and_nothing_waits_for_them_for_ever(desk: Desk) {
+        let own = held(&desk, desk.careful("send_mail", mail()).await).await;
+        assert_eq!(desk.engine.disable_person("ann@desk.test").await, Ok(true));
+        assert_eq!(desk.engine.authenticate(&desk.careful).await.err(), Some(Refusal::Unauthenticated));
+        assert!(desk.engine.visitor(desk.ann.id).await.expect("storage").is_none());
+        let olga = desk.visitor(&desk.olga).await;
+        let item = desk.engine.item(&olga, own.call_id).await.expect("storage").expect("an operator sees it");
+        assert_eq!(item.call.status, CallStatus::Withdrawn);
+    }
+}
+
+on_both! {
+    async fn calls_that_nobody_else_can_decide_go_to_the_operators(desk: Desk) {
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("a group");
+        let waiting = held(&desk, desk.careful("grouped", serde_json::json!({ "to": "a" })).await).await;
+        let (engine, id) = (desk.engine.clone(), waiting.call_id);
+        let sees = async |person: &model::Person| engine.item(&desk.visitor(person).await, id).await.expect("storage");
+        assert!(sees(&desk.max).await.is_some_and(|item| item.may_decide));
+        assert!(sees(&desk.olga).await.is_some_and(|item| !item.may_decide));
+        assert_eq!(desk.engine.disable_person("max@desk.test").await, Ok(true));
+        assert!(sees(&desk.olga).await.is_some_and(|item| item.may_decide));
+    }
+}
+
+on_both! {
+    async fn a_tenant_is_for_its_members(desk: Desk) {
+        let call = || async {
+            let arrival = engine::Arrival { tenant: Some("acme".to_owned()), ..desk.quick("note", serde_json::json!({ "text": "x" })).await };
+            desk.engine.call(arrival, None).await
+        };
+        desk.engine.add_tenant("acme", Some("max@desk.test")).await.expect("a tenant");
+        assert_eq!(call().await, Err(Refusal::NotFound), "Ann is no member");
+        desk.engine.add_tenant("acme", Some("ann@desk.test")).await.expect("the same tenant");
+        assert!(matches!(call().await, Ok(Answer::Done(_))));
+        let tenants = desk.engine.tenants().await.expect("a list");
+        assert_eq!(tenants.len(), 1);
+        assert_eq!(tenants[0].members, ["ann@desk.test", "max@desk.test"]);
+        assert_eq!(desk.engine.remove_tenant("acme", Some("ann@desk.test")).await, Ok(true));
+        assert_eq!(call().await, Err(Refusal::NotFound));
+        assert_eq!(desk.engine.remove_tenant("acme", None).await, Ok(true));
+        assert_eq!(desk.engine.remove_tenant("acme", None).await, Ok(false));
     }
 }

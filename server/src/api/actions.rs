@@ -165,8 +165,11 @@ fn note_replay(replayed: &Replayed, headers: &mut HeaderMap) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::testing::Desk;
     use model::answer::{DoneStatus, Waiting, WaitingStatus};
     use model::{Effect, action::Annotations};
+    use serde_json::{Value, json};
+    use std::time::Duration;
 
     fn offered(names: &[&str]) -> Vec<OfferedAction> {
         let action = |name: &&str| OfferedAction {
@@ -234,5 +237,201 @@ mod tests {
         assert_eq!(response.headers()["countersign-replayed"], "true");
         assert_eq!(response.headers()["idempotent-replayed"], "true");
         assert_eq!(response.headers()["countersign-receipt"], "rct_01h455vb4pex5vsknk084sn02q");
+    }
+
+    #[tokio::test]
+    async fn the_list_is_the_callers_own() {
+        let desk = Desk::open().await;
+        let told = desk.get("/v1/actions", desk.quick()).ok(200).await;
+        let items = told.body["items"].as_array().expect("items");
+        let names: Vec<_> = items.iter().filter_map(|item| item["name"].as_str()).collect();
+        assert!(names.contains(&"send_mail") && !names.contains(&"denied"), "{names:?}");
+        assert_eq!(told.body["next_cursor"], Value::Null);
+        let first = desk.get("/v1/actions?limit=1", desk.quick()).ok(200).await;
+        let link = first.headers["link"].to_str().expect("text").to_owned();
+        let next = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
+        let second = desk.get(&next, desk.quick()).ok(200).await;
+        assert_eq!(second.body["items"][0]["name"], names[1]);
+    }
+
+    #[tokio::test]
+    async fn a_read_passes_and_a_preview_changes_nothing() {
+        let desk = Desk::open().await;
+        let read = desk.call("list_tickets", desk.careful(), &json!({})).ok(200).await;
+        assert_eq!((&read.body["status"], &read.body["executed"]), (&json!("done"), &json!(true)));
+        let input = json!({ "ticket": "T-101", "state": "closed", "dry_run": true });
+        let preview = desk.call("move_ticket", desk.quick(), &input).ok(200).await;
+        assert_eq!(preview.body["status"], "preview");
+        assert_eq!(preview.body["preview"]["fields"][0]["before"], "open");
+        assert_eq!(desk.upstream().await["writes_received"], 0);
+    }
+
+    #[tokio::test]
+    async fn a_dangerous_call_is_prompted_for_and_its_token_redeemed() {
+        let desk = Desk::open().await;
+        let mut input = json!({ "to": "bo@customers.test", "subject": "s", "body": "b" });
+        let prompt = desk.call("send_mail", desk.quick(), &input).ok(202).await;
+        assert_eq!(prompt.body["status"], "confirmation_required");
+        input["confirm_token"] = prompt.body["confirm_token"].clone();
+        desk.call("send_mail", desk.careful(), &input).refused(409, "confirm_token_invalid").await;
+        let done = desk.call("send_mail", desk.quick(), &input).ok(200).await;
+        assert_eq!(done.body["reply"], "The mail is queued as M-1.");
+        let used = desk.call("send_mail", desk.quick(), &input).refused(409, "confirm_token_invalid").await;
+        assert_eq!(used.body["context"]["reason"], "used");
+        assert_eq!(desk.upstream().await["writes_received"], 1);
+    }
+
+    #[tokio::test]
+    async fn a_held_call_is_pointed_at_and_its_reason_shown_as_the_agents_words() {
+        let desk = Desk::open().await;
+        let ask = desk.call("move_ticket", desk.careful(), &json!({ "ticket": "T-101", "state": "closed" }));
+        let told = ask.header("countersign-reason", "caf%C3%A9").header("prefer", "wait=1").ok(202).await;
+        assert_eq!(told.body["status"], "held");
+        assert_eq!(told.headers["location"], told.body["poll"].as_str().expect("a path"));
+        assert_eq!(told.headers["preference-applied"], "wait=1");
+        assert!(told.headers.contains_key("retry-after"));
+        let list = desk.get("/v1/approvals", desk.ann()).ok(200).await;
+        assert_eq!(list.body["items"][0]["preview"]["agent_words"], "café");
+    }
+
+    #[tokio::test]
+    async fn a_repeat_with_its_key_is_answered_from_the_receipt() {
+        let desk = Desk::open().await;
+        let call = |state: &str, key: &str| {
+            let input = json!({ "ticket": "T-101", "state": state });
+            desk.call("move_ticket", desk.quick(), &input).header("idempotency-key", key)
+        };
+        let first = call("closed", "k1").ok(200).await;
+        let again = call("closed", "\"k1\"").ok(200).await;
+        assert_eq!(again.body["replayed"], true);
+        assert_eq!(again.body["result"], first.body["result"]);
+        assert_eq!(again.headers["countersign-replayed"], "true");
+        assert_eq!(again.headers["idempotent-replayed"], "true");
+        assert_eq!(
+            again.headers["countersign-receipt"],
+            first.body["receipt_id"].as_str().expect("a receipt")
+        );
+        call("open", "k1").refused(409, "idempotency_key_reused").await;
+        let doubled = call("open", "k2").header("idempotency-key", "k2").refused(422, "invalid").await;
+        assert_eq!(doubled.body["errors"][0]["field"], "/idempotency_key");
+        call("open", "").refused(422, "invalid").await;
+        call("open", "kéy").refused(422, "invalid").await;
+        assert_eq!(desk.upstream().await["writes_received"], 1);
+    }
+
+    #[tokio::test]
+    async fn a_repeat_of_a_call_that_waits_is_pointed_at_it() {
+        let desk = Desk::open().await;
+        let call = || {
+            let input = json!({ "ticket": "T-101", "state": "closed" });
+            desk.call("move_ticket", desk.careful(), &input).header("idempotency-key", "k")
+        };
+        let held = call().ok(202).await;
+        let told = call().refused(409, "idempotency_in_flight").await;
+        assert_eq!(told.headers["location"], held.headers["location"]);
+        assert!(told.headers.contains_key("retry-after"));
+    }
+
+    #[tokio::test]
+    async fn what_is_wrong_with_an_input_is_told_at_once() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "X", "state": 1, "colour": "red" });
+        let told = desk.call("move_ticket", desk.careful(), &input).refused(422, "invalid").await;
+        let fields: Vec<_> = told.body["errors"]
+            .as_array()
+            .expect("errors")
+            .iter()
+            .map(|error| error["field"].clone())
+            .collect();
+        assert_eq!(fields.len(), 3, "{fields:?}");
+        assert!(!told.body.to_string().contains("red"));
+        let nul = json!({ "ticket": "T-10\u{0}", "state": "open" });
+        desk.call("move_ticket", desk.careful(), &nul).refused(422, "invalid").await;
+        desk.call("move_ticket", desk.careful(), &json!({})).refused(422, "invalid").await;
+    }
+
+    #[tokio::test]
+    async fn headers_out_of_form_are_refused() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        for (name, value) in [
+            ("countersign-session", "two words"),
+            ("countersign-tenant", ""),
+            ("countersign-reason", "line%0Abreak"),
+        ] {
+            desk.call("move_ticket", desk.quick(), &input).header(name, value).refused(422, "invalid").await;
+        }
+        assert_eq!(desk.upstream().await["writes_received"], 0);
+    }
+
+    #[tokio::test]
+    async fn what_the_upstream_does_is_told() {
+        let desk = Desk::open().await;
+        let answer_with = |status: u16| desk.call("answer_with", desk.quick(), &json!({ "status": status }));
+        answer_with(204).ok(200).await;
+        let refused = answer_with(418).refused(409, "refused").await;
+        assert_eq!(refused.body["context"]["upstream_status"], 418);
+        let failed = answer_with(503).refused(502, "upstream_failed").await;
+        assert_eq!(failed.body["context"]["upstream_status"], 503);
+        desk.call("dial_nobody", desk.quick(), &json!({})).refused(502, "upstream_unreachable").await;
+        let unknown = desk.call("hang_up", desk.quick(), &json!({})).refused(409, "outcome_unknown").await;
+        assert!(unknown.headers.contains_key("location"));
+        desk.call("denied", desk.quick(), &json!({})).refused(403, "denied").await;
+        let gone = json!({ "ticket": "T-999", "state": "open" });
+        let mapped = desk.call("move_ticket", desk.quick(), &gone).refused(422, "invalid").await;
+        assert_eq!(mapped.body["errors"][0]["field"], "/ticket");
+    }
+
+    #[tokio::test]
+    async fn a_public_action_needs_no_token_and_takes_no_wrong_one() {
+        let desk = Desk::open().await;
+        let call = || desk.ask("POST", "/v1/actions/open_tickets").json(&json!({}));
+        assert_eq!(call().ok(200).await.body["status"], "done");
+        call().header("countersign-client", "sixteen-letters!").ok(200).await;
+        call().header("countersign-client", "short").refused(422, "invalid").await;
+        call().token("csk_wrong").refused(401, "unauthenticated").await;
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_withdrawn_while_it_waits_is_told_so() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let call = desk.call("move_ticket", desk.careful(), &input).header("prefer", "wait=20").send();
+        let withdraw = async {
+            let id = loop {
+                let list = desk.get("/v1/approvals", desk.ann()).ok(200).await.body;
+                match list["items"][0]["id"].as_str() {
+                    Some(id) => break id.to_owned(),
+                    None => tokio::time::sleep(Duration::from_millis(10)).await,
+                }
+            };
+            desk.ask("DELETE", &format!("/v1/calls/{id}")).token(desk.ann()).ok(200).await
+        };
+        let (told, _) = tokio::join!(call, withdraw);
+        assert_eq!((told.status, &told.body["code"]), (409, &json!("withdrawn")));
+    }
+
+    #[tokio::test]
+    async fn at_a_shutdown_whoever_waits_is_answered_with_what_is_known() {
+        let desk = Desk::open().await;
+        desk.engine.stop_waiting();
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let call = desk.call("move_ticket", desk.careful(), &input).header("prefer", "wait=300").send();
+        let told = tokio::time::timeout(Duration::from_secs(10), call).await.expect("an answer in time");
+        assert_eq!((told.status, &told.body["status"]), (202, &json!("held")));
+    }
+
+    #[tokio::test]
+    async fn an_agent_may_have_so_many_calls_open() {
+        let desk = Desk::open().await;
+        let mut told = Vec::new();
+        for number in 0..=crate::demo::testing::MAX_HELD {
+            let input = json!({ "to": "bo@customers.test", "subject": number.to_string(), "body": "b" });
+            told.push(desk.call("send_mail", desk.careful(), &input).send().await);
+        }
+        let last = told.pop().expect("answers");
+        assert!(told.iter().all(|told| told.status == 202));
+        assert_eq!((last.status, &last.body["code"]), (429, &json!("rate_limited")));
+        assert!(last.headers.contains_key("retry-after"));
     }
 }

@@ -34,3 +34,50 @@ pub(crate) async fn list(
     query.finish()?;
     Ok(list_answer(&uri, engine.approvals(&decider, &page).await?))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::demo::testing::Desk;
+
+    #[tokio::test]
+    async fn each_person_is_shown_what_they_may_decide() {
+        let desk = Desk::open().await;
+        desk.held("wipe_customer", &json!({ "customer": "C-03" })).await;
+        desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
+        let titles = async |token: &str| {
+            let told = desk.get("/v1/approvals", token).ok(200).await;
+            let items = told.body["items"].as_array().expect("items");
+            items.iter().map(|item| item["preview"]["title"].clone()).collect::<Vec<Value>>()
+        };
+        let (refund, wipe) =
+            ("Refund 24.90 EUR to Bo Lindqvist", "Erase Vera Novak with everything known about them");
+        assert_eq!(titles(desk.ann()).await, [refund, wipe]);
+        assert_eq!(titles(desk.max()).await, [refund]);
+        assert!(titles(desk.olga()).await.is_empty());
+        desk.get("/v1/approvals", desk.careful()).refused(403, "denied").await;
+        let (_, reader) = desk.engine.add_token("ann@demo.test", Vec::new()).await.expect("a token");
+        desk.get("/v1/approvals", reader.reveal()).refused(403, "denied").await;
+    }
+
+    #[tokio::test]
+    async fn pages_join_up() {
+        let desk = Desk::open().await;
+        for ticket in ["T-101", "T-102", "T-103"] {
+            desk.held("move_ticket", &json!({ "ticket": ticket, "state": "closed" })).await;
+        }
+        let mut path = "/v1/approvals?limit=2".to_owned();
+        let mut seen = Vec::new();
+        loop {
+            let told = desk.get(&path, desk.ann()).ok(200).await;
+            seen.extend(
+                told.body["items"].as_array().expect("items").iter().map(|i| i["preview"]["target"].clone()),
+            );
+            let Some(link) = told.headers.get("link") else { break };
+            let link = link.to_str().expect("text");
+            path = link[1..link.find('>').expect("an end")].to_owned();
+        }
+        assert_eq!(seen, ["T-103", "T-102", "T-101"]);
+    }
+}

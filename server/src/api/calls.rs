@@ -75,3 +75,41 @@ pub(crate) fn render(call: &Call, wait: Option<Wait>) -> Response {
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::demo::testing::Desk;
+
+    #[tokio::test]
+    async fn a_call_is_seen_by_who_may_see_it_and_by_nobody_else() {
+        let desk = Desk::open().await;
+        let (id, _) = desk.held("wipe_customer", &json!({ "customer": "C-03" })).await;
+        let path = format!("/v1/calls/{id}");
+        for token in [desk.careful(), desk.ann(), desk.olga()] {
+            let told = desk.get(&path, token).ok(200).await;
+            assert_eq!((&told.body["status"], &told.body["executed"]), (&json!("held"), &json!(false)));
+            assert!(told.headers.contains_key("retry-after"));
+        }
+        for token in [desk.quick(), desk.max()] {
+            desk.get(&path, token).refused(404, "not_found").await;
+        }
+        let waited = desk.get(&path, desk.ann()).header("prefer", "wait=1").ok(200).await;
+        assert_eq!(waited.headers["preference-applied"], "wait=1");
+    }
+
+    #[tokio::test]
+    async fn a_held_call_is_taken_back_once() {
+        let desk = Desk::open().await;
+        let (id, _) = desk.held("wipe_customer", &json!({ "customer": "C-03" })).await;
+        let path = format!("/v1/calls/{id}");
+        for token in [desk.quick(), desk.max(), desk.olga()] {
+            desk.ask("DELETE", &path).token(token).refused(404, "not_found").await;
+        }
+        let told = desk.ask("DELETE", &path).token(desk.careful()).ok(200).await;
+        assert_eq!((&told.body["id"], &told.body["status"]), (&json!(id), &json!("withdrawn")));
+        desk.ask("DELETE", &path).token(desk.ann()).refused(409, "not_held").await;
+        assert_eq!(desk.upstream().await["writes_received"], 0);
+    }
+}

@@ -98,7 +98,7 @@ fn read_decision(mut body: Map<String, Value>) -> Result<Decision, Refusal> {
 }
 
 /// A string, or none.
-fn text(value: Option<Value>) -> Result<Option<String>, ()> {
+pub(super) fn text(value: Option<Value>) -> Result<Option<String>, ()> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -107,13 +107,14 @@ fn text(value: Option<Value>) -> Result<Option<String>, ()> {
 }
 
 /// Whether a person's words can be kept and passed on.
-fn is_fit(words: &str) -> bool {
+pub(super) fn is_fit(words: &str) -> bool {
     words.chars().count() <= REASON_LIMIT && !words.contains('\0')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::testing::Desk;
     use serde_json::json;
 
     fn read(body: Value) -> Result<Decision, Vec<String>> {
@@ -147,5 +148,131 @@ mod tests {
         assert_eq!(all, Err(["/decision", "/preview_version", "/reason", ""].map(str::to_owned).to_vec()));
         let long = read(json!({"decision": "decline", "reason": "ä".repeat(2_001)}));
         assert_eq!(long, Err(vec!["/reason".to_owned()]));
+    }
+
+    const MOVE: &str = "move_ticket";
+
+    fn closed() -> Value {
+        json!({ "ticket": "T-101", "state": "closed" })
+    }
+
+    fn confirm(version: &str) -> Value {
+        json!({ "decision": "confirm", "preview_version": version })
+    }
+
+    #[tokio::test]
+    async fn what_is_confirmed_is_sent_once() {
+        let desk = Desk::open().await;
+        let (id, version) = desk.held(MOVE, &closed()).await;
+        let path = format!("/v1/calls/{id}/decision");
+        let decide = || desk.ask("POST", &path).token(desk.ann()).json(&confirm(&version));
+        let told = decide().header("prefer", "wait=20").ok(200).await;
+        assert_eq!((&told.body["status"], &told.body["result"]["state"]), (&json!("done"), &json!("closed")));
+        assert_eq!(told.headers["preference-applied"], "wait=20");
+        decide().refused(409, "already_decided").await;
+        desk.ask("DELETE", &path).token(desk.ann()).refused(409, "not_held").await;
+        assert_eq!(desk.upstream().await["writes_received"], 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_declined_is_told_in_the_persons_words() {
+        let desk = Desk::open().await;
+        let (id, _) = desk.held(MOVE, &closed()).await;
+        let decline = json!({ "decision": "decline", "reason": "Not before Friday." });
+        let told = desk
+            .ask("POST", &format!("/v1/calls/{id}/decision"))
+            .token(desk.ann())
+            .json(&decline)
+            .ok(200)
+            .await;
+        assert_eq!(
+            (&told.body["status"], &told.body["decline_reason"]),
+            (&json!("declined"), &decline["reason"])
+        );
+        let seen = desk.get(&format!("/v1/calls/{id}"), desk.careful()).ok(200).await;
+        assert_eq!(seen.body["problem"]["code"], "declined");
+        assert_eq!(desk.upstream().await["writes_received"], 0);
+    }
+
+    #[tokio::test]
+    async fn a_waiting_call_gets_its_final_answer() {
+        let desk = Desk::open().await;
+        let call = desk.call(MOVE, desk.careful(), &closed()).header("prefer", "wait=20").send();
+        let decide = async {
+            let list = loop {
+                let list = desk.get("/v1/approvals", desk.ann()).ok(200).await.body;
+                if list["items"][0].is_object() {
+                    break list;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            };
+            let path = format!("/v1/calls/{}/decision", list["items"][0]["id"].as_str().expect("an id"));
+            let decline = json!({ "decision": "decline", "reason": "No." });
+            desk.ask("POST", &path).token(desk.ann()).json(&decline).ok(200).await
+        };
+        let (told, _) = tokio::join!(call, decide);
+        assert_eq!((told.status, &told.body["code"]), (403, &json!("declined")));
+        assert_eq!(told.body["context"]["reason"], "No.");
+    }
+
+    #[tokio::test]
+    async fn only_the_newest_preview_can_be_confirmed() {
+        let desk = Desk::open().await;
+        let (id, version) = desk.held(MOVE, &closed()).await;
+        let decide = |version: &str| {
+            desk.ask("POST", &format!("/v1/calls/{id}/decision")).token(desk.ann()).json(&confirm(version))
+        };
+        let wrong = decide("another").refused(409, "preview_changed").await;
+        assert_eq!(wrong.body["context"]["preview"]["version"], version.as_str());
+        let moved = json!({ "ticket": "T-101", "state": "waiting" });
+        desk.call(MOVE, desk.quick(), &moved).ok(200).await;
+        let changed = decide(&version).refused(409, "preview_changed").await;
+        let fresh = &changed.body["context"]["preview"];
+        assert_eq!(fresh["fields"][0]["before"], "waiting");
+        decide(fresh["version"].as_str().expect("a version")).ok(200).await;
+    }
+
+    #[tokio::test]
+    async fn who_may_not_decide_finds_nothing() {
+        let desk = Desk::open().await;
+        let (id, version) = desk.held(MOVE, &closed()).await;
+        for (token, path) in [
+            (desk.careful(), format!("/v1/calls/{id}/decision")),
+            (desk.max(), format!("/v1/calls/{id}/decision")),
+            (desk.olga(), format!("/v1/calls/{id}/decision")),
+            (desk.ann(), "/v1/calls/call_01h455vb4pex5vsknk084sn02q/decision".to_owned()),
+        ] {
+            desk.ask("POST", &path).token(token).json(&confirm(&version)).refused(404, "not_found").await;
+            desk.ask("DELETE", &path).token(token).refused(404, "not_found").await;
+        }
+        let (_, reader) = desk.engine.add_token("ann@demo.test", Vec::new()).await.expect("a token");
+        let path = format!("/v1/calls/{id}/decision");
+        desk.ask("POST", &path).token(reader.reveal()).json(&confirm(&version)).refused(403, "denied").await;
+    }
+
+    #[tokio::test]
+    async fn a_decision_out_of_form_decides_nothing() {
+        let desk = Desk::open().await;
+        let (id, version) = desk.held(MOVE, &closed()).await;
+        let path = format!("/v1/calls/{id}/decision");
+        for body in [json!({}), json!({ "decision": "yes" }), json!({ "decision": "confirm" })] {
+            desk.ask("POST", &path).token(desk.ann()).json(&body).refused(422, "invalid").await;
+        }
+        let named = json!({ "decision": "confirm", "preview_version": version, "by": "max" });
+        desk.ask("POST", &path).token(desk.ann()).json(&named).refused(422, "invalid").await;
+        desk.ask("POST", &path).token(desk.ann()).bytes(b"yes".to_vec()).refused(400, "malformed").await;
+        assert_eq!(desk.get(&format!("/v1/calls/{id}"), desk.ann()).ok(200).await.body["status"], "held");
+    }
+
+    #[tokio::test]
+    async fn a_confirm_is_taken_back_within_its_window() {
+        let desk = Desk::open().await;
+        let mail = json!({ "to": "bo@customers.test", "subject": "s", "body": "b" });
+        let (id, version) = desk.held("send_mail", &mail).await;
+        let path = format!("/v1/calls/{id}/decision");
+        let told = desk.ask("POST", &path).token(desk.ann()).json(&confirm(&version)).ok(200).await;
+        assert_eq!(told.body["status"], "approved");
+        assert_eq!(desk.ask("DELETE", &path).token(desk.ann()).ok(200).await.body["status"], "held");
+        assert_eq!(desk.upstream().await["writes_received"], 0);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use model::answer::{Done, DryRun, Prompt, Replayed, Waiting};
 use model::{Problem, ProblemCode};
 use serde_json::json;
-use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder};
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
@@ -65,8 +65,9 @@ fn responses(codes: &[ProblemCode]) -> BTreeMap<String, RefOr<Response>> {
 /// A problem document with one of these codes.
 fn response(codes: &[ProblemCode]) -> Response {
     let words: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let code = ObjectBuilder::new()
-        .property("code", ObjectBuilder::new().enum_values(Some(codes.iter().map(|c| json!(c)))));
+    let values = codes.iter().map(|code| json!(code));
+    let code = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(values));
+    let code = ObjectBuilder::new().property("code", code);
     let schema = AllOfBuilder::new().item(Ref::from_schema_name(Problem::name())).item(code);
     let content = ContentBuilder::new().schema(Some(schema)).build();
     ResponseBuilder::new().description(words.join(", ")).content(PROBLEM_JSON, content).build()
@@ -105,5 +106,8 @@ NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, R
 UpstreamFailed, Paused, Unavailable }
 problems! { /// Of taking a Confirm back.
 UndoProblems: Unauthenticated, Denied, NotFound, AlreadyDecided, NotHeld, RateLimited, Unavailable }
+problems! { /// Of a settlement.
+SettlementProblems: Malformed, Unauthenticated, Denied, NotFound, AlreadyDecided, TooLarge, UnsupportedMediaType,
+Invalid, RateLimited, Unavailable }
 problems! { /// Of the readiness probe.
 NotReady: Unavailable }

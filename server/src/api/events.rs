@@ -36,3 +36,29 @@ pub(crate) async fn list(
     query.finish()?;
     Ok(list_answer(&uri, engine.events(&person, &page).await?))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::demo::testing::Desk;
+
+    #[tokio::test]
+    async fn the_journal_tells_what_happened_and_no_value() {
+        let desk = Desk::open().await;
+        desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
+        desk.call("move_ticket", desk.quick(), &json!({ "ticket": "T-999", "state": "open" }))
+            .refused(422, "invalid")
+            .await;
+        let types = async |token: &str| {
+            let told = desk.get("/v1/events", token).ok(200).await;
+            assert!(!told.body.to_string().contains("O-2041"));
+            let items = told.body["items"].as_array().expect("items");
+            items.iter().filter_map(|item| item["type"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(types(desk.ann()).await, ["action.refused", "call.held"]);
+        assert_eq!(types(desk.olga()).await, ["action.refused", "call.held"]);
+        assert!(types(desk.max()).await.is_empty());
+        desk.get("/v1/events", desk.careful()).refused(403, "denied").await;
+    }
+}

@@ -37,3 +37,20 @@ pub(crate) async fn ready(State(engine): State<Engine>) -> Result<Json<Probe>, R
     engine.ready().await?;
     Ok(Json(Probe { status: "ok" }))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::demo::testing::Desk;
+
+    #[tokio::test]
+    async fn without_its_database_the_process_lives_and_cannot_work() {
+        let desk = Desk::open().await;
+        desk.engine.close().await;
+        assert_eq!(desk.ask("GET", "/healthz").ok(200).await.body, json!({ "status": "ok" }));
+        let told = desk.ask("GET", "/readyz").refused(503, "unavailable").await;
+        assert!(told.headers.contains_key("retry-after"));
+        desk.get("/v1/receipts", desk.ann()).refused(503, "unavailable").await;
+    }
+}

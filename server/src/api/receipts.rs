@@ -80,6 +80,8 @@ fn read_filter(query: &mut Query) -> ReceiptFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::testing::Desk;
+    use serde_json::json;
 
     #[test]
     fn a_filter_is_read() {
@@ -104,5 +106,62 @@ mod tests {
     fn a_time_may_have_an_offset() {
         let mut query = Query::of(Some("from=2026-11-30T09:30:00%2B01:00"));
         assert_eq!(read_filter(&mut query).from, Time::parse("2026-11-30T08:30:00Z"));
+    }
+
+    #[tokio::test]
+    async fn a_person_sees_their_own_and_an_operator_everyones() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let done = desk.call("move_ticket", desk.quick(), &input).ok(200).await;
+        let id = done.body["receipt_id"].as_str().expect("a receipt").to_owned();
+        let ids = async |token: &str, query: &str| {
+            let told = desk.get(&format!("/v1/receipts{query}"), token).ok(200).await;
+            let items = told.body["items"].as_array().expect("items");
+            items.iter().filter_map(|item| item["id"].as_str().map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(desk.ann(), "").await, [id.as_str()]);
+        assert_eq!(ids(desk.olga(), "").await, [id.as_str()]);
+        assert!(ids(desk.max(), "").await.is_empty());
+        let receipt = desk.get(&format!("/v1/receipts/{id}"), desk.ann()).ok(200).await.body;
+        let ann = receipt["person_id"].as_str().expect("a person").to_owned();
+        assert_eq!(ids(desk.olga(), &format!("?user_id={ann}")).await, [id.as_str()]);
+        assert!(ids(desk.max(), &format!("?user_id={ann}")).await.is_empty());
+        desk.get(&format!("/v1/receipts/{id}"), desk.olga()).ok(200).await;
+        desk.get(&format!("/v1/receipts/{id}"), desk.max()).refused(404, "not_found").await;
+        desk.get("/v1/receipts", desk.quick()).refused(403, "denied").await;
+    }
+
+    #[tokio::test]
+    async fn filters_narrow_the_list() {
+        let desk = Desk::open().await;
+        for (ticket, agent) in [("T-101", desk.quick()), ("T-102", desk.quick())] {
+            desk.call("move_ticket", agent, &json!({ "ticket": ticket, "state": "closed" })).ok(200).await;
+        }
+        let count = async |query: &str| {
+            let told = desk.get(&format!("/v1/receipts?{query}"), desk.ann()).ok(200).await;
+            told.body["items"].as_array().expect("items").len()
+        };
+        assert_eq!(count("agent=quick&action=move_ticket&outcome=done").await, 2);
+        assert_eq!(count("agent=careful").await, 0);
+        assert_eq!(count("action=send_mail").await, 0);
+        assert_eq!(count("host=elsewhere.test").await, 0);
+        assert_eq!(count("outcome=in_doubt").await, 0);
+        assert_eq!(count("to=2001-01-01T00:00:00Z").await, 0);
+        assert_eq!(count("from=2001-01-01T00:00:00Z").await, 2);
+        assert_eq!(count("limit=1&agent=quick").await, 1);
+    }
+
+    #[tokio::test]
+    async fn a_receipt_names_no_query_and_no_body() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        desk.call("move_ticket", desk.quick(), &input).header("idempotency-key", "secret-key").ok(200).await;
+        let told = desk.get("/v1/receipts", desk.ann()).ok(200).await;
+        let receipt = &told.body["items"][0];
+        assert_eq!((&receipt["method"], &receipt["body_size"]), (&json!("PUT"), &json!(18)));
+        assert!(receipt["url"].as_str().expect("an address").ends_with("/tickets/T-101/state"));
+        assert!(!told.body.to_string().contains("secret-key"));
+        let fields: Vec<_> = receipt.as_object().expect("a receipt").keys().map(String::as_str).collect();
+        assert!(!fields.contains(&"body") && !fields.contains(&"headers"), "{fields:?}");
     }
 }

@@ -32,7 +32,7 @@ impl Check {
                     print_line(&json.to_string())?;
                 }
                 let lines: Vec<_> = mistakes.0.iter().map(ToString::to_string).collect();
-                let happened = format!("{}\n{} mistakes.", lines.join("\n"), lines.len());
+                let happened = format!("{}\nMistakes: {}.", lines.join("\n"), lines.len());
                 Err(Failure::new(
                     happened,
                     "A server would not start with this file.",

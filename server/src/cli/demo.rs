@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Output;
+use crate::demo;
 use crate::failure::Failure;
-use crate::{demo, log};
 
 /// Show it all on temporary data: a desk, an upstream with mail, payments and tickets, people, and an agent that calls.
 #[derive(Debug, Args)]
@@ -23,7 +23,6 @@ pub(super) struct Demo {
 
 impl Demo {
     pub(super) async fn run(self) -> Result<ExitCode, Failure> {
-        log::start("warn");
         demo::run(demo::Wishes { port: self.port, json: self.output.json, quiet_agent: self.quiet_agent })
             .await?;
         Ok(ExitCode::SUCCESS)

@@ -25,6 +25,8 @@ pub(super) enum PersonCommand {
     Add(Add),
     /// List the accounts
     List(List),
+    /// End an account: its sessions, tokens and agents' keys, at once
+    Disable(Disable),
 }
 
 /// Make an account.
@@ -53,11 +55,23 @@ pub(super) struct List {
     output: Output,
 }
 
+/// End an account: its sessions, tokens and agents' keys are taken no more, its agents' calls are withdrawn, and calls
+/// that only this person could decide go to the operators.
+#[derive(Debug, Args)]
+pub(super) struct Disable {
+    /// The address they sign in with
+    #[arg(long)]
+    email: String,
+    #[command(flatten)]
+    output: Output,
+}
+
 impl PersonCommand {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         match self {
             Self::Add(add) => add.run(config).await,
             Self::List(list) => list.run(config).await,
+            Self::Disable(disable) => disable.run(config).await,
         }
     }
 }
@@ -72,6 +86,17 @@ impl Add {
         let added = added.map_err(|refusal| Failure::refused(&refusal, "Nobody was added."))?;
         let text = format!("{} was added as {} ({}).", added.email, self.role, added.id);
         self.output.print(&json!({ "id": added.id, "email": added.email }), &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Disable {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let disabled = super::engine(config).await?.disable_person(&self.email).await;
+        let disabled = disabled.map_err(|refusal| Failure::refused(&refusal, "Nobody was disabled."))?;
+        let text = if disabled { "was disabled" } else { "had been disabled before" };
+        self.output
+            .print(&json!({ "email": self.email, "disabled": true }), &format!("{} {text}.", self.email))?;
         Ok(ExitCode::SUCCESS)
     }
 }

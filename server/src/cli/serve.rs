@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::Output;
-use crate::config::Config;
+use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
-use crate::{log, serve};
+use crate::serve;
 
 /// Bring the database up to date and serve until told to stop (SIGTERM or SIGINT).
 #[derive(Debug, Args)]
@@ -19,11 +19,15 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        log::start("info");
-        let listen = config.usable_catalogue()?.server.listen;
+        let mut catalogue = config.usable_catalogue()?;
         // The address first: a second server on it must not touch the database.
-        let listener = serve::listen(listen).await?;
-        let engine = super::engine(config).await?;
+        let listener = serve::listen(catalogue.server.listen).await?;
+        let listen = serve::address(&listener)?;
+        if catalogue.server.public_url.port() == Some(0) {
+            // Port 0 is any free one; now it is known which. An http address always takes a port.
+            let _ = catalogue.server.public_url.set_port(Some(listen.port()));
+        }
+        let engine = config::open(config, catalogue, Environment::of_process()).await?;
         let url = engine.public_url();
         let text = format!("Countersign listens on {listen}; people open {url}");
         self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;

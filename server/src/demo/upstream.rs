@@ -105,7 +105,7 @@ impl Upstream {
         }
     }
 
-    fn router(self) -> Router {
+    pub(super) fn router(self) -> Router {
         Router::new()
             .route("/", get(page::show))
             .route("/state", get(state))

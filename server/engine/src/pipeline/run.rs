@@ -61,6 +61,7 @@ async fn intend(engine: &Engine, head: &Head, clearing: Clearing) -> Result<(Cal
         row: CallRow {
             state: CallState::Sending { lease_until: engine.lease_end() },
             claim_slot: claim.map(|claim| claim.slot),
+            claim_hash: claim.map(|claim| claim.request_hash),
             input: Some(stored.seal(engine.sealer(), head.id)),
             ..CallRow::fresh(head)
         },

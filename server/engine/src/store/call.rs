@@ -45,8 +45,10 @@ pub struct CallRow {
     pub decided_at: Option<Time>,
     /// When it lapses or would have lapsed.
     pub expires_at: Option<Time>,
-    /// The idempotency slot it holds.
+    /// The idempotency slot it holds, or held.
     pub claim_slot: Option<[u8; 32]>,
+    /// The request its key stands for.
+    pub claim_hash: Option<[u8; 32]>,
     /// Sealed arguments and request, until the end.
     pub input: Option<Vec<u8>>,
     /// Sealed preview, until the end.
@@ -176,7 +178,7 @@ pub struct Standing {
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
 const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
     c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
-    c.send_at, c.lease_until, c.claim_slot, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
+    c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
 const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
@@ -311,6 +313,17 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
+    /// Open calls of a person and their agents that have not been sent.
+    pub async fn unsent_calls_of_person(&self, person: PersonId) -> Result<Vec<CallId>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id FROM calls WHERE person_id = $1 AND state IN ('held', 'approved', 'queued')",
+        )
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
     async fn ids(&self, sql: &'static str, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
@@ -365,9 +378,9 @@ impl Tx {
         };
         sqlx::query(
             "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
-             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, input, preview, \
+             self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, claim_hash, input, preview, \
              preview_version, fingerprint) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
         )
         .bind(row.id.to_string())
         .bind(row.state.status().as_str())
@@ -389,6 +402,7 @@ impl Tx {
         .bind(&new.lease_owner)
         .bind(new.input_hash.to_vec())
         .bind(row.claim_slot.map(|slot| slot.to_vec()))
+        .bind(row.claim_hash.map(|hash| hash.to_vec()))
         .bind(row.input.clone())
         .bind(row.preview.clone())
         .bind(&row.preview_version)
@@ -425,6 +439,19 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Held calls that nobody can decide any more go to the operators.
+    pub async fn hand_over_orphans(&mut self) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
+             AND NOT EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) \
+             ON CONFLICT DO NOTHING",
+        )
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected())
     }
 
     /// Held to approved: it is sent at `send_at` unless it is undone before.
@@ -533,22 +560,15 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a send. `from` is `Sending`, or `InDoubt` for an answer that comes late. The input and the preview are
-    /// erased, unless nobody knows how it ended.
-    pub async fn end_sending(
-        &mut self,
-        id: CallId,
-        from: CallStatus,
-        end: &SendEnd<'_>,
-    ) -> Result<bool, StoreError> {
+    /// Ends a send. The input and the preview are erased, unless nobody knows how it ended.
+    pub async fn end_sending(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET state = $3, ended_at = $4, result = $5, erase_at = $6, problem = $7, upstream_status = $8, \
-             receipt_id = COALESCE($9, receipt_id), attempts = $10, lease_until = NULL, lease_owner = NULL, \
-             input = CASE WHEN $3 = 'in_doubt' THEN input END, preview = CASE WHEN $3 = 'in_doubt' THEN preview END, \
-             fingerprint = NULL WHERE id = $1 AND state = $2",
+            "UPDATE calls SET state = $2, ended_at = $3, result = $4, erase_at = $5, problem = $6, upstream_status = $7, \
+             receipt_id = COALESCE($8, receipt_id), attempts = $9, lease_until = NULL, lease_owner = NULL, \
+             input = CASE WHEN $2 = 'in_doubt' THEN input END, preview = CASE WHEN $2 = 'in_doubt' THEN preview END, \
+             fingerprint = NULL WHERE id = $1 AND state = 'sending'",
         )
         .bind(id.to_string())
-        .bind(from.as_str())
         .bind(end.status.as_str())
         .bind(end.at.micros())
         .bind(end.result.map(<[u8]>::to_vec))
@@ -556,6 +576,48 @@ impl Tx {
         .bind(end.problem.map(to_json))
         .bind(end.upstream_status.map(i64::from))
         .bind(end.receipt_id.map(|id| id.to_string()))
+        .bind(to_json(end.attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Ends a call whose outcome was not known, as a person found it. The input and the preview are erased.
+    pub async fn settle(
+        &mut self,
+        id: CallId,
+        to: CallStatus,
+        now: Time,
+        problem: Option<&Refusal>,
+        attempts: &[Attempt],
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = $3, problem = $4, attempts = $5, upstream_status = NULL, \
+             input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = 'in_doubt'",
+        )
+        .bind(id.to_string())
+        .bind(to.as_str())
+        .bind(now.micros())
+        .bind(problem.map(to_json))
+        .bind(to_json(attempts))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// An answer that came after the call was given up as in doubt ends it, whatever a person has found meanwhile.
+    pub async fn end_late(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = NULL, \
+             upstream_status = $6, attempts = $7, input = NULL, preview = NULL, fingerprint = NULL \
+             WHERE id = $1 AND (state = 'in_doubt' OR settled_at IS NOT NULL)",
+        )
+        .bind(id.to_string())
+        .bind(end.status.as_str())
+        .bind(end.at.micros())
+        .bind(end.result.map(<[u8]>::to_vec))
+        .bind(end.erase_at.map(Time::micros))
+        .bind(end.upstream_status.map(i64::from))
         .bind(to_json(end.attempts))
         .execute(&mut *self.inner)
         .await?;
@@ -608,6 +670,7 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         decided_at: columns.time_maybe("decided_at")?,
         expires_at: columns.time_maybe("expires_at")?,
         claim_slot: columns.digest_maybe("claim_slot")?,
+        claim_hash: columns.digest_maybe("claim_hash")?,
         input: columns.get("input")?,
         preview: columns.get("preview")?,
         preview_version: columns.get("preview_version")?,
@@ -709,6 +772,7 @@ impl CallRow {
             decided_at: None,
             expires_at: None,
             claim_slot: None,
+            claim_hash: None,
             input: None,
             preview: None,
             preview_version: None,

@@ -36,16 +36,6 @@ impl Store {
         let rows = sqlx::query(sql).fetch_all(&self.read).await?;
         rows.iter().map(read).collect()
     }
-
-    /// The names of the groups a person is in.
-    pub async fn groups_of(&self, id: PersonId) -> Result<Vec<String>, StoreError> {
-        Ok(sqlx::query_scalar(
-            "SELECT group_name FROM group_members WHERE person_id = $1 ORDER BY group_name",
-        )
-        .bind(id.to_string())
-        .fetch_all(&self.read)
-        .await?)
-    }
 }
 
 impl Tx {
@@ -72,18 +62,6 @@ impl Tx {
                 .execute(&mut *self.inner)
                 .await?;
         }
-        Ok(())
-    }
-
-    /// Puts a person into a group; a member stays one.
-    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-        )
-        .bind(group)
-        .bind(person.to_string())
-        .execute(&mut *self.inner)
-        .await?;
         Ok(())
     }
 

@@ -35,6 +35,8 @@ pub struct Amendment {
     pub upstream_status: Option<u16>,
     /// Who settled it.
     pub person: Option<PersonId>,
+    /// Their words.
+    pub reason: Option<String>,
 }
 
 const SELECT: &str = "SELECT r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
@@ -172,7 +174,7 @@ impl Tx {
     /// Writes down what became known of a receipt.
     pub async fn insert_amendment(&mut self, amendment: &Amendment) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO receipt_amendments (id, receipt_id, at, outcome, upstream_status, person_id) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO receipt_amendments (id, receipt_id, at, outcome, upstream_status, person_id, reason) VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(amendment.id.to_string())
         .bind(amendment.receipt.to_string())
@@ -180,6 +182,7 @@ impl Tx {
         .bind(amendment.outcome.as_str())
         .bind(amendment.upstream_status.map(i64::from))
         .bind(amendment.person.map(|id| id.to_string()))
+        .bind(&amendment.reason)
         .execute(&mut *self.inner)
         .await?;
         Ok(())

@@ -1,9 +1,11 @@
 //! A database of a test's own, on either engine.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 
 /// A database that is there for one test and removed with its last handle.
 #[derive(Clone)]
@@ -33,7 +35,7 @@ pub async fn postgres() -> Option<Database> {
         return None;
     };
     let name = format!("desk_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
-    psql(&server, &format!("CREATE DATABASE {name}"));
+    execute(&server, format!("CREATE DATABASE {name}")).await.expect("a database");
     Some(Database::Postgres(Arc::new(Created { server, name })))
 }
 
@@ -56,29 +58,46 @@ impl Database {
     }
 
     /// Runs a statement behind the desk's back; `Err` with what the database said.
-    pub fn run(&self, sql: &str) -> Result<String, String> {
-        let output = match self {
-            Self::Sqlite(folder) => {
-                Command::new("sqlite3").arg(folder.path().join("desk.db")).arg(sql).output()
-            }
-            Self::Postgres(_) => Command::new("psql")
-                .args(["-v", "ON_ERROR_STOP=1", "-At", "-c", sql])
-                .arg(self.url())
-                .output(),
-        };
-        let output = output.expect("the database's own shell runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    pub async fn run(&self, sql: &str) -> Result<(), String> {
+        execute(&self.url(), sql.to_owned()).await
+    }
+
+    /// The first column of every row, as text.
+    pub async fn texts(&self, sql: &str) -> Vec<String> {
+        self.rows(sql).await.iter().map(|row| row.try_get::<String, _>(0).expect("a text")).collect()
+    }
+
+    /// One number.
+    pub async fn count(&self, sql: &str) -> i64 {
+        self.rows(sql).await[0].try_get::<i64, _>(0).expect("a number")
+    }
+
+    async fn rows(&self, sql: &str) -> Vec<AnyRow> {
+        let mut connection = connect(&self.url()).await.expect("a connection");
+        sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all(&mut connection).await.expect("rows")
     }
 }
 
 impl Drop for Created {
     fn drop(&mut self) {
-        psql(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        let (server, name) = (self.server.clone(), self.name.clone());
+        // Dropping is not asynchronous, and the test's own runtime may be ending.
+        let removal = std::thread::spawn(move || {
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(execute(&server, format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")))
+        });
+        drop(removal.join());
     }
 }
 
-fn psql(server: &str, sql: &str) {
-    let done = Command::new("psql").args(["-q", "-c", sql]).arg(server).status();
-    assert!(done.is_ok_and(|status| status.success()), "psql: {sql}");
+async fn connect(url: &str) -> Result<AnyConnection, sqlx::Error> {
+    sqlx::any::install_default_drivers();
+    AnyConnection::connect(url).await
+}
+
+async fn execute(url: &str, sql: String) -> Result<(), String> {
+    let mut connection = connect(url).await.map_err(|error| error.to_string())?;
+    let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await;
+    done.map(|_| ()).map_err(|error| error.to_string())
 }

@@ -75,6 +75,7 @@ fn held_call(
             state: CallState::Held { expires_at },
             expires_at: Some(expires_at),
             claim_slot: claim.map(|claim| claim.slot),
+            claim_hash: claim.map(|claim| claim.request_hash),
             quorum: head.action.quorum,
             ..sealed_row(engine, head, ready, showing)
         },

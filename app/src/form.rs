@@ -1,0 +1,126 @@
+//! The forms: server functions behind plain HTML forms.
+//!
+//! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
+//! of it ever stands in an address.
+
+mod decide;
+mod fault;
+mod next;
+mod posted;
+mod run;
+mod sign_in;
+mod sign_out;
+mod undo;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use leptos::server_fn::ServerFn;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+pub use fault::Fault;
+pub use next::Next;
+pub use posted::Posted;
+pub(crate) use run::{PREFIX, offered};
+
+use crate::page::in_owner;
+use crate::visit::Visit;
+
+/// Where the form to sign in is posted to.
+pub const SIGN_IN: &str = "/do/sign-in";
+/// Where the form to sign out is posted to.
+pub const SIGN_OUT: &str = "/do/sign-out";
+/// Where a decision is posted to.
+pub const DECIDE: &str = "/do/decide";
+/// Where taking back a Confirm is posted to.
+pub const UNDO: &str = "/do/undo";
+/// Where the form of an action is posted to.
+pub const RUN: &str = "/do/run";
+
+/// Every address that takes a form.
+pub const ALL: [&str; 5] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN];
+
+/// The fields of a form as they came, in order.
+pub type Fields = Vec<(String, String)>;
+
+/// What comes of a form.
+pub enum Submitted {
+    /// It was taken.
+    Next(Next),
+    /// Show the page at this address again, with what was posted and this status.
+    Again {
+        /// The page with the form.
+        address: String,
+        /// What was posted, and what was wrong with it.
+        posted: Box<Posted>,
+    },
+}
+
+/// Takes a form in. `None`: nothing takes forms at this path.
+pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted> {
+    Some(match path {
+        SIGN_IN => submit::<sign_in::SignIn>(path, visit, fields, read).await,
+        SIGN_OUT => submit::<sign_out::SignOut>(path, visit, fields, read).await,
+        DECIDE => submit::<decide::Decide>(path, visit, fields, read).await,
+        UNDO => submit::<undo::Undo>(path, visit, fields, read).await,
+        RUN => submit::<run::Run>(path, visit, fields, run::read).await,
+        _ => return None,
+    })
+}
+
+/// A server function as a form: where the page stands that shows it.
+trait Form: ServerFn<Output = Next, Error = Fault> {
+    /// The address of the page that shows this form with these fields.
+    fn page(fields: &Posted) -> String;
+}
+
+/// Reads the fields, runs the server function for this visit, and tells what comes of it.
+async fn submit<F: Form>(
+    path: &str,
+    visit: Visit,
+    fields: Fields,
+    read: fn(&Fields) -> Option<F>,
+) -> Submitted {
+    let arguments = read(&fields);
+    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None };
+    let outcome = match arguments {
+        Some(arguments) => {
+            let run = || {
+                provide_context(visit);
+                arguments.run_body()
+            };
+            in_owner(Owner::new_root(None), run).await
+        }
+        None => Err(Fault::unreadable()),
+    };
+    match outcome {
+        Ok(Next::Show(answer)) => posted.answer = Some(answer),
+        Ok(next) => return Submitted::Next(next),
+        Err(fault) => posted.fault = Some(fault),
+    }
+    Submitted::Again { address: F::page(&posted), posted: Box::new(posted) }
+}
+
+/// The arguments of a server function out of a form's fields, by name.
+fn read<F: DeserializeOwned>(fields: &Fields) -> Option<F> {
+    let arguments: Map<String, Value> =
+        fields.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
+    serde_json::from_value(Value::Object(arguments)).ok()
+}
+
+/// The visit of the server function that runs.
+fn visit() -> Result<Visit, Fault> {
+    Visit::here().ok_or_else(Fault::unreadable)
+}
+
+/// The visit again, showing what was posted.
+impl Visit {
+    /// The same visit, at the page that shows the form again.
+    #[must_use]
+    pub fn again(mut self, address: String, posted: Posted) -> Self {
+        self.address = address;
+        self.posted = Some(Arc::new(posted));
+        self
+    }
+}

@@ -1,0 +1,115 @@
+//! Confirming or declining a held call.
+
+use engine::view_token::ViewFault;
+use engine::{Decider, Engine};
+use leptos::prelude::*;
+use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
+
+use super::{Fault, Form, Next, Posted, visit};
+
+/// Records a decision. To confirm takes the version of the preview that was shown, a view token old enough for the
+/// preview to have been read, and for what cannot be put back the target as the preview names it.
+#[server(name = Decide, prefix = "/do", endpoint = "decide")]
+pub(crate) async fn decide(
+    call: String,
+    decision: String,
+    preview_version: String,
+    view_token: String,
+    target: Option<String>,
+    reason: Option<String>,
+) -> Result<Next, Fault> {
+    let visit = visit()?;
+    let decider = visit.visitor.ok_or_else(Fault::signed_out)?.decider()?;
+    let id: CallId = call.parse().map_err(|_| Refusal::NotFound)?;
+    let verdict: Verdict = decision.parse().map_err(|_| Fault::unreadable())?;
+    let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+    let mut shown = None;
+    if verdict == Verdict::Confirm {
+        let (engine, person) = (&visit.engine, decider.actor());
+        engine.view_token_fits(&view_token, person, id, &preview_version).map_err(not_read)?;
+        shown = shown_now(engine, &decider, id, &preview_version).await?;
+        if let Some(preview) = &shown {
+            fits_target(preview, target.as_deref().unwrap_or_default())?;
+        }
+    }
+    let decision = Decision { decision: verdict, preview_version: Some(preview_version), reason };
+    match visit.engine.decide(&decider, id, decision).await {
+        Ok(call) => Ok(Next::Go(format!("/inbox/{}", call.id))),
+        Err(refusal) => Err(refused(refusal, shown)),
+    }
+}
+
+/// The preview of the version that was on the screen, while it is still the newest.
+async fn shown_now(
+    engine: &Engine,
+    decider: &Decider,
+    id: CallId,
+    version: &str,
+) -> Result<Option<Preview>, Refusal> {
+    let item = engine.item(decider.actor(), id).await?.ok_or(Refusal::NotFound)?;
+    Ok(item.preview.filter(|preview| preview.version == version))
+}
+
+/// A press that cannot have been meant for this preview.
+fn not_read(fault: ViewFault) -> Fault {
+    match fault {
+        ViewFault::TooYoung => Fault::new(
+            422,
+            "Nothing was done: the button was pressed within half a second of the page appearing. Read it, then decide.",
+        ),
+        ViewFault::Other => Fault::new(
+            409,
+            "Nothing was done: the page you pressed the button on is no longer good. This is a fresh one. Read it, then decide.",
+        ),
+    }
+}
+
+/// What cannot be put back is confirmed only by typing what it would happen to.
+fn fits_target(preview: &Preview, typed: &str) -> Result<(), Fault> {
+    let target = preview.target.as_ref().unwrap_or(&preview.title);
+    if preview.effect != Effect::Destructive || typed.trim() == target.trim() {
+        return Ok(());
+    }
+    let message = if typed.trim().is_empty() {
+        "Type the target to confirm."
+    } else {
+        "This is not the target. Type it exactly as the preview names it."
+    };
+    Err(Fault::of_field(
+        "/target",
+        message,
+        "Nothing was sent: what cannot be put back is confirmed only with its target.",
+    ))
+}
+
+fn refused(refusal: Refusal, shown: Option<Preview>) -> Fault {
+    match refusal {
+        Refusal::PreviewChanged(_) => Fault {
+            shown: shown.map(Box::new),
+            ..Fault::new(
+                409,
+                "It has changed since you looked. Nothing was sent. This is the new preview, with what changed marked: read it and decide again.",
+            )
+        },
+        Refusal::UpstreamUnreachable | Refusal::UpstreamFailed(_) => Fault::new(
+            502,
+            "The service could not be asked whether this still holds. Nothing was sent, and the call is still held. Try again in a moment.",
+        ),
+        Refusal::Invalid(errors) => Fault {
+            errors,
+            ..Fault::new(422, "Nothing was done: some fields are at fault. Mend them and decide again.")
+        },
+        refusal => refusal.into(),
+    }
+}
+
+/// The page of the call that a form names.
+pub(crate) fn page_of(posted: &Posted) -> String {
+    posted.typed("call").parse::<CallId>().map_or_else(|_| "/inbox".to_owned(), |id| format!("/inbox/{id}"))
+}
+
+impl Form for Decide {
+    fn page(posted: &Posted) -> String {
+        page_of(posted)
+    }
+}

@@ -1,0 +1,22 @@
+//! What comes after a form that was taken.
+
+use model::{Answer, PersonId};
+use serde::{Deserialize, Serialize};
+
+/// What comes after a form that was taken.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Next {
+    /// Go there: a path on this desk.
+    Go(String),
+    /// Somebody signed in: begin a fresh session for them, and go there.
+    SignedIn {
+        /// Who.
+        person: PersonId,
+        /// Where to.
+        to: String,
+    },
+    /// End the session.
+    SignedOut,
+    /// Show the form's page with this answer.
+    Show(Box<Answer>),
+}

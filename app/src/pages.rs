@@ -1,0 +1,25 @@
+//! The pages, one a file.
+
+pub(crate) mod actions;
+pub(crate) mod agents;
+pub(crate) mod calls;
+pub(crate) mod credentials;
+pub(crate) mod done;
+pub(crate) mod home;
+pub(crate) mod inbox;
+pub(crate) mod item;
+pub(crate) mod journal;
+pub(crate) mod not_found;
+pub(crate) mod people;
+pub(crate) mod receipts_of;
+pub(crate) mod run;
+pub(crate) mod run_action;
+pub(crate) mod sign_in;
+
+use engine::PageAsked;
+use leptos_router::params::ParamsMap;
+
+/// Which page of a list the address asks for.
+fn page_asked(query: &ParamsMap) -> PageAsked {
+    PageAsked { limit: None, cursor: query.get("cursor").filter(|cursor| !cursor.is_empty()) }
+}

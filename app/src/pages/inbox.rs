@@ -1,0 +1,56 @@
+//! The inbox: held calls that this person may decide.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use model::Person;
+
+use super::page_asked;
+use crate::frame::{Shape, Sheet, Tab, page};
+use crate::parts::alert;
+use crate::parts::held_list::held_list;
+use crate::parts::pager::pager;
+
+/// The inbox: held calls that this person may decide.
+#[component]
+pub(crate) fn Inbox() -> impl IntoView {
+    let query = use_query_map().get_untracked();
+    page(Tab::Inbox, move |visit, me| async move {
+        let held = visit.engine.inbox(&me, &page_asked(&query)).await?;
+        let alert = alert::alert(visit.posted.as_ref());
+        if held.items.is_empty() {
+            let body = view! { <h1>"Inbox"</h1> {alert} {empty(me.person(), &visit.engine.public_url())} };
+            return Ok(Sheet::new("Inbox", Shape::Column, body));
+        }
+        let body = view! {
+            <section class="list">
+                <div class="list-head"><h1>"Inbox"</h1><span>"newest first"</span></div>
+                {alert}
+                {held_list(&held.items, None, visit.engine.now())}
+                {pager("/inbox", &query, &[], held.next_cursor.as_deref())}
+            </section>
+            <div class="item item-none"><p>"Pick a call to read what exactly would be sent."</p></div>
+        };
+        Ok(Sheet::new("Inbox", Shape::List, body))
+    })
+}
+
+/// Nothing is held: how an agent is connected, with the commands to copy.
+pub(crate) fn empty(me: &Person, public_url: &str) -> AnyView {
+    let connect = format!("countersign agent add --name my-agent --owner {} --requires-approval", me.email);
+    let call = format!(
+        "curl {public_url}/v1/actions/NAME -H 'Authorization: Bearer csk_…' -H 'Content-Type: application/json' -d '{{}}'"
+    );
+    view! {
+        <p class="lead">"Nothing waits for you."</p>
+        <p>"When an agent wants to write something that needs your word, it stops here and nothing is sent until you confirm it."</p>
+        <section class="teach" aria-labelledby="connect">
+            <h2 id="connect">"Connect an agent"</h2>
+            <ol>
+                <li><p>"Give it a key. The key is shown once."</p><pre class="command" data-copy=""><code>{connect}</code></pre></li>
+                <li><p>"Let it call an action with that key. What it may call stands under " <a href="/run">"Run"</a> "."</p><pre class="command" data-copy=""><code>{call}</code></pre></li>
+                <li><p>"A write that needs you appears here, and what was sent under " <a href="/done">"Done"</a> "."</p></li>
+            </ol>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,102 @@
+//! One call: what would be sent, the decision, and how it ended.
+
+use std::sync::Arc;
+
+use engine::Item;
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use model::{CallId, CallStatus, Refusal, Time};
+
+use crate::form::{self, Posted};
+use crate::frame::{Shape, Sheet, Tab, page};
+use crate::parts::decide::decide;
+use crate::parts::held_list::{held_list, who};
+use crate::parts::standing::standing;
+use crate::parts::{alert, effect, preview, text, time};
+
+/// One call.
+#[component]
+pub(crate) fn ItemPage() -> impl IntoView {
+    let id = use_params_map().read_untracked().get("call").and_then(|id| id.parse::<CallId>().ok());
+    page(Tab::Inbox, move |visit, me| async move {
+        let id = id.ok_or(Refusal::NotFound)?;
+        let item = visit.engine.item(&me, id).await?.ok_or(Refusal::NotFound)?;
+        let held = visit.engine.inbox(&me, &engine::PageAsked::default()).await?;
+        let now = visit.engine.now();
+        let preview =
+            item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
+        let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
+        let body = view! {
+            <section class="list" aria-label="Inbox">
+                <div class="list-head"><h2>"Inbox"</h2><span>"newest first"</span></div>
+                {held_list(&held.items, Some(id), now)}
+            </section>
+            {article(&item, token, visit.posted.as_ref(), now)}
+        };
+        let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
+        sheet.refresh = is_moving(item.call.status).then_some(1);
+        Ok(sheet)
+    })
+}
+
+/// Whether the call's state changes by itself within moments.
+const fn is_moving(status: CallStatus) -> bool {
+    matches!(status, CallStatus::Queued | CallStatus::Approved | CallStatus::Sending | CallStatus::Running)
+}
+
+/// The call itself. With a view token it can be decided.
+pub(crate) fn article(
+    item: &Item,
+    token: Option<String>,
+    posted: Option<&Arc<Posted>>,
+    now: Time,
+) -> AnyView {
+    let decided = posted.filter(|posted| posted.form == form::DECIDE);
+    let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
+    let content = item.preview.as_ref().map(|preview| {
+        view! {
+            {preview::preview(preview, shown)}
+            {preview::agent_words(preview, item.call.agent_id.is_some())}
+            {token.map(|token| decide(item, preview, token, decided))}
+        }
+    });
+    let erased = (item.preview.is_none()).then(|| view! {
+        <p class="erased">{if item.call.status.is_ended() { "The preview is erased: what was in the call is not kept after its end." } else { "What is in this call is shown to those who may decide it." }}</p>
+    });
+    let receipt = item
+        .call
+        .receipt_id
+        .map(|_| view! { <p><a class="button" href="/done">"The receipt stands under Done"</a></p> });
+    view! {
+        <article class="item" id="item">
+            <a class="back" href="/inbox">"← Inbox"</a>
+            {head(item, now)}
+            {alert::alert(posted)}
+            {standing(item, now)}
+            {content}
+            {erased}
+            {receipt}
+        </article>
+    }
+    .into_any()
+}
+
+fn head(item: &Item, now: Time) -> AnyView {
+    let call = &item.call;
+    let person = item.person.as_ref().filter(|_| item.agent.is_some());
+    view! {
+        <header class="item-head">
+            {effect::mark(call.effect)}
+            <h1>{text::line(&item.title)}</h1>
+            <p class="item-facts">
+                <span>{who(item)}</span>
+                {person.map(|person| view! { " for " <span>{text::line(person)}</span> })}
+                {call.session.as_ref().map(|session| view! { ", session " <code>{text::line(session)}</code> })}
+                " · asked " {time::ago(call.created_at, now)}
+                {call.expires_at.filter(|_| call.status == CallStatus::Held).map(|at| view! { " · lapses " {time::ahead(at, now)} })}
+                " · action " <code>{text::line(&call.action)}</code>
+            </p>
+        </header>
+    }
+    .into_any()
+}

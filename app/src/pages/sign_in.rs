@@ -1,0 +1,50 @@
+//! The page to sign in on.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::form;
+use crate::parts::alert;
+use crate::parts::icon::Mark;
+use crate::parts::link::local_path;
+use crate::visit::{Reply, Visit};
+
+/// The page to sign in on. Somebody who is signed in goes on at once.
+#[component]
+pub(crate) fn SignIn() -> impl IntoView {
+    let next = use_query_map().read_untracked().get("next").filter(|next| local_path(next).is_some());
+    let (Some(visit), Some(reply)) = (Visit::here(), use_context::<Reply>()) else {
+        return ().into_any();
+    };
+    if visit.visitor.is_some() && visit.posted.is_none() {
+        reply.set(|parts| parts.redirect = Some(next.unwrap_or_else(|| "/inbox".to_owned())));
+        return ().into_any();
+    }
+    let posted = visit.posted(form::SIGN_IN);
+    reply.set(|parts| {
+        "Sign in".clone_into(&mut parts.title);
+        parts.status =
+            posted.as_ref().and_then(|posted| posted.fault.as_ref()).map_or(200, |fault| fault.status);
+    });
+    let email = posted.as_ref().map(|posted| posted.typed("email")).unwrap_or_default();
+    view! {
+        <main id="main" class="alone">
+            <p class="mark mark-large"><Mark/><span>"Countersign"</span></p>
+            <h1>"Sign in"</h1>
+            {alert::alert(posted.as_ref())}
+            <form method="post" action=form::SIGN_IN class="stack" novalidate>
+                {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
+                <div class="field">
+                    <label for="email">"Email"</label>
+                    <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value=email/>
+                </div>
+                <div class="field">
+                    <label for="password">"Password"</label>
+                    <input id="password" name="password" type="password" autocomplete="current-password" required/>
+                </div>
+                <button class="button-strong">"Sign in"</button>
+            </form>
+        </main>
+    }
+    .into_any()
+}

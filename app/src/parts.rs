@@ -1,0 +1,17 @@
+//! What pages are made of.
+
+pub(crate) mod alert;
+pub(crate) mod decide;
+pub(crate) mod effect;
+pub(crate) mod field;
+pub(crate) mod held_list;
+pub(crate) mod icon;
+pub(crate) mod link;
+pub(crate) mod pager;
+pub(crate) mod payload;
+pub(crate) mod preview;
+pub(crate) mod receipts;
+pub(crate) mod standing;
+pub(crate) mod table;
+pub(crate) mod text;
+pub(crate) mod time;

@@ -1,0 +1,59 @@
+//! Confirm or decline.
+
+use std::sync::Arc;
+
+use engine::Item;
+use leptos::prelude::*;
+use model::{Effect, Preview};
+
+use super::{alert, text};
+use crate::form::{self, Posted};
+use crate::words;
+
+/// The form of a decision: the fields after the payload, the buttons in a bar that stays in view.
+pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Option<&Arc<Posted>>) -> AnyView {
+    let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
+    let reason_fault = alert::of_field(posted, "/reason");
+    let confirm = format!("Confirm: {}", words::action(&item.call.action));
+    let is_final = preview.effect == Effect::Destructive;
+    view! {
+        <form id="decide" class="decide" method="post" action=form::DECIDE autocomplete="off">
+            // The first button of a form is pressed by Enter in a text box. This one does nothing.
+            <button disabled hidden aria-hidden="true" tabindex="-1"></button>
+            <input type="hidden" name="call" value=item.call.id.to_string()/>
+            <input type="hidden" name="preview_version" value=preview.version.clone()/>
+            <input type="hidden" name="view_token" value=token/>
+            {is_final.then(|| target(&typed("target"), posted))}
+            <div class="field">
+                <label for="reason">"Reason"</label>
+                <p class="hint" id="reason-hint">"Optional. When you decline, the agent is told."</p>
+                <textarea id="reason" name="reason" rows="2" maxlength="2000"
+                    aria-invalid=reason_fault.is_some().then_some("true")
+                    aria-describedby=alert::described("reason", reason_fault.is_some()) inner_html=text::content(&typed("reason"))></textarea>
+                {alert::beside("reason-wrong".to_owned(), reason_fault)}
+            </div>
+        </form>
+        <div class="bar" data-guard="">
+            <button form="decide" name="decision" value="decline" class="decline">"Decline"</button>
+            <button form="decide" name="decision" value="confirm" class=if is_final { "confirm confirm-final" } else { "confirm" }>
+                {confirm}
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// What somebody types to confirm what cannot be put back.
+fn target(typed: &str, posted: Option<&Arc<Posted>>) -> AnyView {
+    let fault = alert::of_field(posted, "/target");
+    view! {
+        <div class="field">
+            <label for="target">"Type the target"</label>
+            <p class="hint" id="target-hint">"This cannot be put back. To confirm, type what it would happen to, as the preview names it."</p>
+            <input id="target" name="target" type="text" value=typed.to_owned() autocapitalize="none" spellcheck="false"
+                aria-invalid=fault.is_some().then_some("true") aria-describedby=alert::described("target", fault.is_some())/>
+            {alert::beside("target-wrong".to_owned(), fault)}
+        </div>
+    }
+    .into_any()
+}

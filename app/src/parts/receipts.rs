@@ -1,0 +1,65 @@
+//! The table of receipts.
+
+use leptos::prelude::*;
+use model::{DoneRow, Outcome, PersonId, Time};
+
+use super::table::{cell, table};
+use super::{text, time};
+use crate::words;
+
+/// The table “Receipts”. `with_person` adds the column for those who see more than their own.
+pub(crate) fn receipts(rows: &[DoneRow], me: PersonId, with_person: bool, now: Time) -> AnyView {
+    let mut columns = vec!["When", "Method", "Host and path", "Answer", "Agent", "Approved by"];
+    if with_person {
+        columns.push("Person");
+    }
+    table("Receipts", &columns, rows.iter().map(|row| line(row, me, with_person, now)).collect())
+}
+
+fn line(row: &DoneRow, me: PersonId, with_person: bool, now: Time) -> Vec<AnyView> {
+    let agent = row.agent.as_ref().map_or_else(|| "none".into_any(), |agent| text::line(agent));
+    let mut cells = vec![
+        cell("When", time::ago(row.at, now)),
+        cell("Method", text::line(&row.method)),
+        cell("Host and path", view! { <code>{text::line(&row.host_and_path)}</code> }),
+        cell("Answer", answer(row)),
+        cell("Agent", agent),
+        cell("Approved by", approved_by(row, me)),
+    ];
+    if with_person {
+        let person = row.person.as_ref().map_or_else(
+            || "nobody in particular".into_any(),
+            |(id, name)| view! { <a href=format!("/people/{id}/receipts")>{text::line(name)}</a> }.into_any(),
+        );
+        cells.push(cell("Person", person));
+    }
+    cells
+}
+
+fn answer(row: &DoneRow) -> AnyView {
+    let status = row.upstream_status.map(words::answer);
+    match (row.outcome, status) {
+        (Outcome::Done, Some(said)) => {
+            let is_bad = row.upstream_status.is_some_and(|status| status >= 400);
+            view! { <span class=is_bad.then_some("bad")>{said}</span> }.into_any()
+        }
+        (Outcome::Done, None) => "done".into_any(),
+        (Outcome::InDoubt, _) => view! { <strong class="bad">"Not known"</strong> }.into_any(),
+        (outcome, said) => {
+            let said = said.map(|said| format!(" ({said})"));
+            view! { {words::outcome(outcome)} {said} }.into_any()
+        }
+    }
+}
+
+fn approved_by(row: &DoneRow, me: PersonId) -> AnyView {
+    if row.approved_by.is_empty() {
+        return words::approval(row.approval).into_any();
+    }
+    let names: Vec<String> = row
+        .approved_by
+        .iter()
+        .map(|(id, name)| if *id == me { "You".to_owned() } else { text::plain(name) })
+        .collect();
+    view! { <bdi>{names.join(", ")}</bdi> }.into_any()
+}

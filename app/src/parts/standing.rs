@@ -1,0 +1,115 @@
+//! Where a call stands, in words: the truth from the server.
+
+use engine::Item;
+use leptos::prelude::*;
+use model::{Call, CallStatus, Time};
+
+use super::{text, time};
+use crate::{form, words};
+
+/// The line that says where a call stands. Screen readers are told when it changes.
+pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
+    let call = &item.call;
+    let class = match call.status {
+        CallStatus::Failed | CallStatus::Refused | CallStatus::InDoubt => "standing standing-bad",
+        CallStatus::Done => "standing standing-done",
+        _ => "standing",
+    };
+    let undo_until = item.undo_until.filter(|until| *until > now && item.call.status == CallStatus::Approved);
+    let waits = matches!(
+        call.status,
+        CallStatus::Queued | CallStatus::Approved | CallStatus::Sending | CallStatus::Running
+    );
+    view! {
+        <div class=class data-live=waits.then_some("")>
+            <div class="standing-line">
+                <p role="status">{sentence(item, undo_until)}</p>
+                {undo_until.map(|until| undo(item, until, now))}
+            </div>
+            {details(item, now)}
+        </div>
+    }
+    .into_any()
+}
+
+/// Contract section 11: the text begins with one of the known words.
+fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
+    let call = &item.call;
+    let answered = |status: u16| format!("the service answered {}", words::answer(status));
+    match call.status {
+        CallStatus::Held if item.may_decide => "Held: it waits for your decision. Nothing has been sent.".into_any(),
+        CallStatus::Held => "Held: it waits for somebody's decision. Nothing has been sent.".into_any(),
+        CallStatus::Queued => "Sending: it waits for its turn.".into_any(),
+        CallStatus::Approved if undo_until.is_some() => "Sending soon. Nothing has been sent yet.".into_any(),
+        CallStatus::Approved => "Sending: it is on its way.".into_any(),
+        CallStatus::Sending | CallStatus::Running => "Sending: the service has not answered yet.".into_any(),
+        CallStatus::Done => match item.upstream_status {
+            Some(status) => format!("Sent: {}.", answered(status)).into_any(),
+            None => "Sent: it was done.".into_any(),
+        },
+        CallStatus::Refused => match item.upstream_status {
+            Some(status) => format!("Refused: {}.", answered(status)).into_any(),
+            None => "Refused: nothing was changed.".into_any(),
+        },
+        CallStatus::Declined => "Declined: nothing was sent.".into_any(),
+        CallStatus::Expired => "Expired: nobody decided in time. Nothing was sent.".into_any(),
+        CallStatus::Withdrawn => "Withdrawn: it was taken back. Nothing was sent.".into_any(),
+        CallStatus::Failed => failed(call, item.upstream_status).into_any(),
+        CallStatus::InDoubt => {
+            "Not known: it was sent and its answer was lost. It may or may not have happened. It is never sent again by itself."
+                .into_any()
+        }
+    }
+}
+
+fn failed(call: &Call, upstream_status: Option<u16>) -> String {
+    match (upstream_status, &call.problem) {
+        (Some(status), _) => format!("Failed: the service answered {}.", words::answer(status)),
+        (None, Some(problem)) => format!("Failed: {}", problem.detail),
+        (None, None) => "Failed: the service could not be reached. Nothing was sent.".to_owned(),
+    }
+}
+
+fn undo(item: &Item, until: Time, now: Time) -> AnyView {
+    let seconds = until.seconds_since(now).max(1);
+    view! {
+        <form method="post" action=form::UNDO class="undo">
+            <input type="hidden" name="call" value=item.call.id.to_string()/>
+            <button class="button-strong" data-undo="">"Undo"</button>
+            <span class="undo-rest" aria-hidden="true" data-seconds=seconds.to_string()>{seconds} " s"</span>
+        </form>
+    }
+    .into_any()
+}
+
+/// Who decided and when, the words, the answer, the receipt.
+fn details(item: &Item, now: Time) -> Option<AnyView> {
+    let call = &item.call;
+    let decided = call.decided_at.map(|at| {
+        let by = if item.decided_by.is_empty() { "somebody".to_owned() } else { item.decided_by.join(", ") };
+        let what = if call.status == CallStatus::Declined { "Declined by " } else { "Confirmed by " };
+        view! { <p>{what} {text::line(&by)} " " {time::ago(at, now)}</p> }
+    });
+    let words = call
+        .decline_reason
+        .as_ref()
+        .map(|words| view! { <p>"With the words: " <q>{text::body(words)}</q></p> });
+    let problem =
+        call.problem.as_ref().filter(|_| matches!(call.status, CallStatus::Refused | CallStatus::InDoubt));
+    let problem = problem.map(|problem| view! { <p>{text::line(&problem.detail)}</p> });
+    let reply =
+        call.reply.as_ref().map(|reply| view! { <p>"The agent was told: " <q>{text::body(reply)}</q></p> });
+    let tries: Vec<_> = call
+        .attempts
+        .iter()
+        .map(|attempt| {
+            let how = attempt.upstream_status.map_or_else(|| "not reached".to_owned(), words::answer);
+            view! { <p>"An earlier try " {time::ago(attempt.at, now)} ": " {how} ". Nothing was done then."</p> }
+        })
+        .collect();
+    let has_any =
+        decided.is_some() || words.is_some() || problem.is_some() || reply.is_some() || !tries.is_empty();
+    has_any.then(|| {
+        view! { <div class="standing-more">{decided}{words}{problem}{reply}{tries}</div> }.into_any()
+    })
+}

@@ -1,0 +1,26 @@
+//! Moments: relative to read, absolute on hover and for screen readers.
+
+use leptos::prelude::*;
+use model::Time;
+
+use crate::words;
+
+/// A past moment: “2 min ago”.
+pub(crate) fn ago(time: Time, now: Time) -> AnyView {
+    stamp(time, words::ago(time, now))
+}
+
+/// A moment to come: “in 23 h”; a past one: “now”.
+pub(crate) fn ahead(time: Time, now: Time) -> AnyView {
+    let seconds = time.seconds_since(now);
+    stamp(time, if seconds > 0 { format!("in {}", words::span(seconds)) } else { "now".to_owned() })
+}
+
+fn stamp(time: Time, said: String) -> AnyView {
+    let full = words::moment(time);
+    let spoken = full.clone();
+    view! {
+        <time datetime=time.to_string() title=full>{said}<span class="unseen">", " {spoken}</span></time>
+    }
+    .into_any()
+}

@@ -1,0 +1,32 @@
+//! Which page is where.
+
+use leptos::prelude::*;
+use leptos_router::components::{Route, Router, Routes};
+use leptos_router::path;
+
+use crate::pages;
+
+/// Every page.
+#[component]
+pub(crate) fn App() -> impl IntoView {
+    view! {
+        <Router>
+            <Routes fallback=pages::not_found::NotFound>
+                <Route path=path!("/") view=pages::home::Home/>
+                <Route path=path!("/sign-in") view=pages::sign_in::SignIn/>
+                <Route path=path!("/inbox") view=pages::inbox::Inbox/>
+                <Route path=path!("/inbox/:call") view=pages::item::ItemPage/>
+                <Route path=path!("/done") view=pages::done::DonePage/>
+                <Route path=path!("/calls") view=pages::calls::Calls/>
+                <Route path=path!("/run") view=pages::run::Run/>
+                <Route path=path!("/run/:action") view=pages::run_action::RunAction/>
+                <Route path=path!("/people") view=pages::people::People/>
+                <Route path=path!("/people/:person/receipts") view=pages::receipts_of::ReceiptsOf/>
+                <Route path=path!("/agents") view=pages::agents::Agents/>
+                <Route path=path!("/actions") view=pages::actions::Actions/>
+                <Route path=path!("/credentials") view=pages::credentials::Credentials/>
+                <Route path=path!("/journal") view=pages::journal::Journal/>
+            </Routes>
+        </Router>
+    }
+}

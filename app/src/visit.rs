@@ -1,0 +1,75 @@
+//! One request for a page: who visits, where, and what was posted just before.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use engine::{Engine, PersonActor};
+use leptos::prelude::use_context;
+
+use crate::form::Posted;
+
+/// One request for a page.
+#[derive(Clone)]
+pub struct Visit {
+    /// The engine.
+    pub engine: Engine,
+    /// Who is signed in.
+    pub visitor: Option<PersonActor>,
+    /// Path and query of the page, beginning with `/`.
+    pub address: String,
+    /// A form that was posted and has to be shown again.
+    pub posted: Option<Arc<Posted>>,
+    /// Where the style sheet, the script and the icon are.
+    pub assets: Assets,
+}
+
+/// Addresses of what a page loads.
+#[derive(Debug, Clone, Copy)]
+pub struct Assets {
+    /// The style sheet.
+    pub style: &'static str,
+    /// The ES module.
+    pub script: &'static str,
+    /// The icon (SVG).
+    pub icon: &'static str,
+}
+
+impl Visit {
+    /// The visit that is being answered. Only inside a page.
+    pub(crate) fn here() -> Option<Self> {
+        use_context()
+    }
+
+    /// What was posted to this form just before, to be shown again.
+    pub(crate) fn posted(&self, form: &str) -> Option<Arc<Posted>> {
+        self.posted.clone().filter(|posted| posted.form == form)
+    }
+}
+
+/// What a page says about itself while it is made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reply(Arc<Mutex<ReplyParts>>);
+
+/// The parts of an answer that do not stand in the page's body.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReplyParts {
+    /// The HTTP status; 0 stands for 200.
+    pub(crate) status: u16,
+    /// Go there instead.
+    pub(crate) redirect: Option<String>,
+    /// The title of the page, as plain text.
+    pub(crate) title: String,
+    /// Seconds after which a browser without scripts asks again.
+    pub(crate) refresh: Option<u32>,
+}
+
+impl Reply {
+    /// Changes the parts.
+    pub(crate) fn set(&self, change: impl FnOnce(&mut ReplyParts)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The parts as they stand.
+    pub(crate) fn parts(&self) -> ReplyParts {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,158 @@
+//! The words of the pages: one place for each term, so that it is the same everywhere.
+
+use chrono::Datelike as _;
+use model::{ApprovalKind, CallStatus, Effect, EventType, Outcome, Time};
+
+/// What an effect means to a person.
+pub(crate) const fn effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "only looks",
+        Effect::Write => "can be put back",
+        Effect::External => "leaves the house",
+        Effect::Destructive => "cannot be put back",
+    }
+}
+
+/// An action's name as words: `send_mail` is “send mail”.
+pub(crate) fn action(name: &str) -> String {
+    match name {
+        "fetch" | "via" => "send the request".to_owned(),
+        _ => name.replace(['_', '-'], " "),
+    }
+}
+
+/// Where a call stands, in a word.
+pub(crate) const fn status(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Queued => "Queued",
+        CallStatus::Held => "Held",
+        CallStatus::Approved => "Confirmed",
+        CallStatus::Sending | CallStatus::Running => "Sending",
+        CallStatus::Done => "Sent",
+        CallStatus::Refused => "Refused",
+        CallStatus::Declined => "Declined",
+        CallStatus::Expired => "Expired",
+        CallStatus::Withdrawn => "Withdrawn",
+        CallStatus::Failed => "Failed",
+        CallStatus::InDoubt => "Not known",
+    }
+}
+
+/// What a journal line says.
+pub(crate) const fn event(kind: EventType) -> &'static str {
+    match kind {
+        EventType::Held => "held",
+        EventType::Decided => "decided",
+        EventType::Undone => "taken back in time",
+        EventType::Settled => "settled",
+        EventType::Completed => "done",
+        EventType::Refused => "refused",
+        EventType::Failed => "failed",
+        EventType::Replayed => "answered from the receipt",
+        EventType::Declined => "declined",
+        EventType::Expired => "expired",
+        EventType::Withdrawn => "withdrawn",
+        EventType::InDoubt => "not known",
+    }
+}
+
+/// How a send ended, for a filter.
+pub(crate) const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "Answered",
+        Outcome::InDoubt => "Not known",
+        Outcome::SettledHappened => "Settled: it happened",
+        Outcome::SettledDidNotHappen => "Settled: it did not happen",
+    }
+}
+
+/// Who approved, when no person did.
+pub(crate) const fn approval(kind: ApprovalKind) -> &'static str {
+    match kind {
+        ApprovalKind::Person => "A person",
+        ApprovalKind::ConfirmToken => "Confirmed by the agent",
+        ApprovalKind::Grant => "A standing grant",
+        ApprovalKind::Override => "An operator's override",
+        ApprovalKind::None => "Nobody: not needed",
+    }
+}
+
+/// An upstream's answer: number and word (RFC 9110, section 15).
+pub(crate) fn answer(status: u16) -> String {
+    let word = match status {
+        200 => "done",
+        201 => "created",
+        202 => "accepted",
+        204 => "done, no content",
+        300..=399 => "redirected",
+        400 => "bad request",
+        401 | 403 => "not allowed",
+        402 => "payment required",
+        404 => "not found",
+        409 => "conflict",
+        410 => "gone",
+        429 => "too many",
+        405..=499 => "refused",
+        500.. => "failed",
+        _ => "answered",
+    };
+    format!("{status} {word}")
+}
+
+/// A moment in full, as people write it.
+pub(crate) fn moment(time: Time) -> String {
+    time.to_chrono().format("%-d %B %Y, %H:%M:%S UTC").to_string()
+}
+
+/// How long ago, or in how long: “2 min”.
+pub(crate) fn span(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
+    let seconds = seconds.abs();
+    UNITS
+        .iter()
+        .find(|(size, _)| seconds >= *size)
+        .map_or_else(|| "0 s".to_owned(), |(size, unit)| format!("{} {unit}", seconds / size))
+}
+
+/// A past moment as people say it: “2 min ago”, “yesterday”, “3 March”.
+pub(crate) fn ago(time: Time, now: Time) -> String {
+    let seconds = now.seconds_since(time);
+    let (then, today) = (time.to_chrono(), now.to_chrono());
+    match seconds {
+        ..=0 => "now".to_owned(),
+        1..86_400 => format!("{} ago", span(seconds)),
+        86_400..172_800 => "yesterday".to_owned(),
+        172_800..604_800 => format!("{} days ago", seconds / 86_400),
+        _ if then.year() == today.year() => then.format("%-d %B").to_string(),
+        _ => then.format("%-d %B %Y").to_string(),
+    }
+}
+
+/// A size as people say it.
+pub(crate) fn bytes(count: usize) -> String {
+    match count {
+        1 => "1 byte".to_owned(),
+        0..2_048 => format!("{count} bytes"),
+        _ => format!("{} KiB", count.div_ceil(1_024)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_as_people_say_them() {
+        let now = Time::from_micros(1_764_495_000_000_000);
+        let said = |seconds: i64| ago(now.plus_seconds(-seconds), now);
+        assert_eq!(said(0), "now");
+        assert_eq!(said(59), "59 s ago");
+        assert_eq!(said(130), "2 min ago");
+        assert_eq!(said(7_200), "2 h ago");
+        assert_eq!(said(90_000), "yesterday");
+        assert_eq!(said(300_000), "3 days ago");
+        assert_eq!(said(8_640_000), "22 August");
+        assert_eq!(said(86_400_000), "6 March 2023");
+        assert_eq!(moment(now), "30 November 2025, 09:30:00 UTC");
+    }
+}

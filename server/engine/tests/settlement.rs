@@ -1,0 +1,111 @@
+//! A person tells how a call ended whose outcome was not known.
+
+mod desk;
+
+use std::time::Duration;
+
+use desk::{Behaviour, Desk, confirm, keyed};
+use engine::{PageAsked, ReceiptFilter};
+use model::answer::Waiting;
+use model::{Answer, CallStatus, EventType, Finding, Outcome, Refusal, Settlement};
+use serde_json::json;
+
+fn found(outcome: Finding) -> Settlement {
+    Settlement { outcome, reason: Some("looked it up".to_owned()) }
+}
+
+fn mail() -> serde_json::Value {
+    json!({ "to": "a@b.example", "body": "text" })
+}
+
+/// A keyed call that was confirmed while the upstream behaves like this.
+async fn confirmed(desk: &Desk, behaviour: Behaviour) -> Waiting {
+    desk.upstream.behave(behaviour);
+    let answer = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+    let Ok(Answer::Waiting(waiting)) = answer else { panic!("not held: {answer:?}") };
+    let ann = desk.decider(&desk.ann).await;
+    let version = desk.engine.approvals(&ann, &PageAsked::default()).await.expect("a list").items[0]
+        .preview
+        .version
+        .clone();
+    desk.engine.decide(&ann, waiting.call_id, confirm(&version)).await.expect("recorded");
+    waiting
+}
+
+async fn in_doubt(desk: &Desk) -> Waiting {
+    let waiting = confirmed(desk, Behaviour::Cut).await;
+    let actor = desk.actor(&desk.careful).await;
+    let call = desk
+        .engine
+        .call_status(&actor, waiting.call_id, Some(Duration::from_secs(10)))
+        .await
+        .expect("a status");
+    assert_eq!(call.status, CallStatus::InDoubt);
+    waiting
+}
+
+async fn outcome(desk: &Desk) -> Outcome {
+    let page = desk
+        .engine
+        .receipts(&desk.visitor(&desk.olga).await, &ReceiptFilter::default(), &PageAsked::default())
+        .await;
+    page.expect("receipts").items[0].outcome
+}
+
+on_both! {
+    async fn settled_as_happened_the_key_replays(desk: Desk) {
+        let waiting = in_doubt(&desk).await;
+        let ann = desk.visitor(&desk.ann).await;
+        let max = desk.visitor(&desk.max).await;
+        assert_eq!(desk.engine.settle(&max, waiting.call_id, found(Finding::Happened)).await, Err(Refusal::NotFound));
+        let call = desk.engine.settle(&ann, waiting.call_id, found(Finding::Happened)).await.expect("settled");
+        assert_eq!((call.status, call.executed), (CallStatus::Done, Some(true)));
+        assert_eq!(outcome(&desk).await, Outcome::SettledHappened);
+        assert_eq!(desk.engine.settle(&ann, waiting.call_id, found(Finding::DidNotHappen)).await, Err(Refusal::AlreadyDecided));
+        let again = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+        let Ok(Answer::Replayed(replay)) = again else { panic!("no replay: {again:?}") };
+        assert_eq!((replay.original_status, replay.receipt_id), (None, call.receipt_id));
+        assert_eq!(desk.upstream.writes().len(), 1);
+        let events = desk.engine.events(&ann, &PageAsked::default()).await.expect("events");
+        assert!(events.items.iter().any(|event| event.r#type == EventType::Settled && event.status == CallStatus::Done));
+        let kept = desk.database.count("SELECT COUNT(*) FROM calls WHERE input IS NOT NULL OR preview IS NOT NULL").await;
+        assert_eq!(kept, 0, "settling erases what was kept for it");
+    }
+}
+
+on_both! {
+    async fn settled_as_not_happened_the_key_is_free(desk: Desk) {
+        let waiting = in_doubt(&desk).await;
+        let olga = desk.visitor(&desk.olga).await;
+        let call = desk.engine.settle(&olga, waiting.call_id, found(Finding::DidNotHappen)).await.expect("an operator settles");
+        assert_eq!((call.status, call.executed), (CallStatus::Failed, Some(false)));
+        assert_eq!(outcome(&desk).await, Outcome::SettledDidNotHappen);
+        let again = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+        assert!(matches!(again, Ok(Answer::Waiting(_))), "asked about again: {again:?}");
+    }
+}
+
+on_both! {
+    async fn an_answer_that_still_comes_overrides_the_settlement(desk: Desk) {
+        let waiting = confirmed(&desk, Behaviour::Wait).await;
+        desk.upstream.until_writes(1).await;
+        let other = desk.second_node().await;
+        desk.pass(60);
+        other.recover_sends().await.expect("the job runs");
+        let olga = desk.visitor(&desk.olga).await;
+        other.settle(&olga, waiting.call_id, found(Finding::DidNotHappen)).await.expect("settled");
+        desk.upstream.release();
+        let actor = desk.actor(&desk.careful).await;
+        for _ in 0..400 {
+            if outcome(&desk).await == Outcome::Done {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let call = desk.engine.call_status(&actor, waiting.call_id, None).await.expect("a status");
+        assert_eq!((call.status, outcome(&desk).await), (CallStatus::Done, Outcome::Done));
+        let again = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+        assert!(matches!(again, Ok(Answer::Replayed(_))), "the key is taken back: {again:?}");
+        assert_eq!(desk.upstream.writes().len(), 1);
+    }
+}

@@ -1,0 +1,37 @@
+//! The pages' side of HTTP: sessions, forms, assets, headers. What a page says is made in the crate `app`.
+
+mod assets;
+mod forms;
+mod headers;
+mod origin;
+mod session;
+mod show;
+
+use app::form;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use engine::Engine;
+use tower_http::compression::CompressionLayer;
+use tower_sessions::SessionStore;
+
+use self::origin::Origins;
+
+/// The largest form that is taken in, in bytes: an input of the largest size, percent-encoded.
+const LARGEST_FORM: usize = 4 * 1024 * 1024;
+
+/// Everything a browser asks for. The fallback is a page too, so merge this last; the API nests its own fallback.
+pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Router {
+    let public_url = engine.public_url();
+    let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
+    forms
+        .layer(DefaultBodyLimit::max(LARGEST_FORM))
+        .fallback(get(show::page).fallback(show::no_such_method))
+        .with_state(engine)
+        .layer(session::layer(&public_url, sessions))
+        .layer(middleware::from_fn_with_state(Origins::of(&public_url), origin::check))
+        .layer(middleware::from_fn(headers::no_store))
+        .route(assets::ROUTE, get(assets::serve))
+        .layer(middleware::from_fn(headers::security))
+        .layer(CompressionLayer::new())
+}

@@ -1,0 +1,64 @@
+//! Who is signed in: a session in the store, its id in a cookie.
+
+use axum::http::Uri;
+use engine::{Engine, PersonActor};
+use model::{PersonId, Refusal};
+use tower_sessions::cookie::SameSite;
+use tower_sessions::cookie::time::Duration;
+use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
+
+/// The one thing a session holds.
+const PERSON: &str = "person";
+
+/// How long somebody stays signed in.
+const LASTS: Duration = Duration::days(7);
+
+/// The layer that finds the session. A session is written at sign-in only, so a passer-by leaves no row.
+pub(super) fn layer<S: SessionStore + Clone>(public_url: &str, sessions: S) -> SessionManagerLayer<S> {
+    let uri: Uri = public_url.parse().unwrap_or_default();
+    let is_https = uri.scheme_str() == Some("https");
+    SessionManagerLayer::new(sessions)
+        .with_name(cookie_name(is_https, uri.port_u16()))
+        .with_http_only(true)
+        .with_same_site(SameSite::Lax)
+        .with_secure(is_https)
+        .with_path("/")
+        .with_expiry(Expiry::OnInactivity(LASTS))
+}
+
+/// `__Host-` keeps other hosts of the same site from setting it (RFC 6265bis, section 4.1.3.2). It takes https; without
+/// it the port tells two desks on one machine apart, which cookies do not.
+fn cookie_name(is_https: bool, port: Option<u16>) -> String {
+    match (is_https, port) {
+        (true, _) => "__Host-countersign".to_owned(),
+        (false, Some(port)) => format!("countersign-{port}"),
+        (false, None) => "countersign".to_owned(),
+    }
+}
+
+/// Who is signed in; `None` also for somebody whose account is gone or disabled.
+pub(super) async fn visitor(engine: &Engine, session: &Session) -> Result<Option<PersonActor>, Refusal> {
+    let person = session.get::<PersonId>(PERSON).await.map_err(unavailable)?;
+    match person {
+        Some(person) => engine.visitor(person).await,
+        None => Ok(None),
+    }
+}
+
+/// Begins a fresh session under a fresh id, so that an id known before signing in opens nothing.
+pub(super) async fn begin(session: &Session, person: PersonId) -> Result<(), Refusal> {
+    session.clear().await;
+    session.cycle_id().await.map_err(unavailable)?;
+    session.insert(PERSON, person).await.map_err(unavailable)
+}
+
+/// Ends the session, here and in the store.
+pub(super) async fn end(session: &Session) -> Result<(), Refusal> {
+    session.flush().await.map_err(unavailable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape `map_err` takes")]
+fn unavailable(error: tower_sessions::session::Error) -> Refusal {
+    tracing::error!(%error, "the session store failed");
+    Refusal::Unavailable
+}

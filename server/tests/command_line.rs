@@ -1,0 +1,254 @@
+//! The binary itself: what it prints, how it exits, and that its commands work while the server runs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder with a catalogue that listens on a free port.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn fresh() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("countersign.toml"), "[server]\nlisten = \"127.0.0.1:0\"\n")
+            .expect("written");
+        Self { folder }
+    }
+
+    fn command(&self, line: &str) -> Command {
+        command(self.folder.path(), line)
+    }
+
+    /// Runs a command with this on its standard input.
+    fn run(&self, line: &str, input: &str) -> Output {
+        let mut command = self.command(line);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+        child.wait_with_output().expect("an end")
+    }
+
+    fn json(&self, line: &str, input: &str) -> Value {
+        let output = self.run(line, input);
+        assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        assert_eq!(text.lines().count(), 1, "{line}: one line of JSON, not {text}");
+        serde_json::from_str(&text).expect("JSON")
+    }
+
+    fn failure(&self, line: &str, input: &str, code: i32) -> String {
+        let output = self.run(line, input);
+        assert_eq!(output.status.code(), Some(code), "{line}: {output:?}");
+        String::from_utf8(output.stderr).expect("text")
+    }
+}
+
+fn command(folder: &Path, line: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(line.split(' ')).current_dir(folder);
+    command.env_remove("DATABASE_URL").env_remove("COUNTERSIGN_KEY").env_remove("RUST_LOG");
+    command
+}
+
+/// A running server; killed when the test ends early.
+struct Running(Child);
+
+impl Running {
+    /// Starts it and reads the line of JSON it prints when it is ready.
+    fn start(mut command: Command) -> (Self, Value) {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("run");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+        let told = serde_json::from_str(&line).expect("JSON");
+        (Self(child), told)
+    }
+
+    /// Tells it to stop and waits until it has.
+    fn stop(mut self) -> Option<i32> {
+        let told = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status().expect("run");
+        assert!(told.success());
+        self.0.wait().expect("an end").code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already; that is what is wanted.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The status and the body of a GET.
+fn get(authority: &str, path: &str, token: &str) -> (u16, Value) {
+    let mut stream = TcpStream::connect(authority).expect("a connection");
+    let head = format!(
+        "GET {path} HTTP/1.1\r\nHost: {authority}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).expect("written");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, serde_json::from_str(body).unwrap_or_default())
+}
+
+#[test]
+fn people_agents_and_tokens_are_made_while_the_server_runs() {
+    let place = Place::fresh();
+    let (server, told) = Running::start(place.command("serve --json"));
+    let authority = told["listen"].as_str().expect("an address").to_owned();
+    assert_eq!(told["url"], format!("http://{authority}"));
+    let ann = place.json(
+        "person add --email Ann@Desk.test --name Ann --role member --password-stdin --json",
+        "correct horse\n",
+    );
+    assert_eq!((ann.as_object().expect("an object").len(), &ann["email"]), (2, &json!("ann@desk.test")));
+    assert!(ann["id"].as_str().expect("an id").starts_with("per_"));
+    let agent = place.json("agent add --name bot --owner ann@desk.test --requires-approval --json", "");
+    assert_eq!((agent.as_object().expect("an object").len(), &agent["name"]), (3, &json!("bot")));
+    let key = agent["key"].as_str().expect("a key");
+    let token = place.json("token add --person ann@desk.test --json", "");
+    assert_eq!(token.as_object().expect("an object").len(), 2);
+    assert_eq!(get(&authority, "/v1/actions", key), (200, json!({ "items": [], "next_cursor": null })));
+    assert_eq!(get(&authority, "/v1/receipts", token["token"].as_str().expect("a token")).0, 200);
+    assert_eq!(place.json("person list --json", "")["items"][0]["email"], "ann@desk.test");
+    assert_eq!(place.json("agent list --json", "")["items"][0]["requires_approval"], true);
+    place.json("agent revoke bot --json", "");
+    assert_eq!(get(&authority, "/v1/actions", key).0, 401);
+    place.json(&format!("token revoke {} --json", token["id"].as_str().expect("an id")), "");
+    assert_eq!(get(&authority, "/v1/receipts", token["token"].as_str().expect("a token")).0, 401);
+    assert_eq!(place.json("migrate --json", ""), json!({ "up_to_date": true }));
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
+    let place = Place::fresh();
+    let add = "person add --email ann@desk.test --name Ann --role member --password-stdin";
+    place.json(&format!("{add} --json"), "correct horse");
+    for (line, input, words) in [
+        (add, "correct horse", "Nobody was added."),
+        ("person add --email ann --name Ann --password-stdin", "short", "Nobody was added."),
+        ("person add --email b@desk.test --name B --password-stdin", "\n", "Nobody was added."),
+        ("agent add --name bot --owner nobody@desk.test", "", "No agent was added."),
+        ("agent revoke nobody", "", "No agent was revoked."),
+        ("token add --person nobody@desk.test", "", "No token was made."),
+        ("token revoke key_01h455vb4pex5vsknk084sn02q", "", "No token was revoked."),
+        ("--config none.toml serve", "", "Nothing was opened or changed."),
+    ] {
+        let told = place.failure(line, input, 1);
+        assert!(told.contains(words), "{line}: {told}");
+        assert!(!told.contains("correct horse"), "{line}: {told}");
+    }
+    assert_eq!(place.json("person list --json", "")["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let place = Place::fresh();
+    for line in ["fly", "person", "person add --email x", "token revoke x", "serve --port 1", "--config"] {
+        place.failure(line, "", 2);
+    }
+    assert!(!place.folder.path().join("countersign.db").exists());
+}
+
+#[test]
+fn every_mistake_of_a_catalogue_is_told() {
+    let place = Place::fresh();
+    assert_eq!(place.json("check --json", "")["valid"], true);
+    std::fs::write(place.folder.path().join("bad.toml"), "[server]\nlisten = \"x\"\nlitsen = 1\n")
+        .expect("written");
+    let told = place.failure("--config bad.toml check", "", 1);
+    assert!(
+        told.contains("bad.toml:2:") && told.contains("bad.toml:3:") && told.contains("listen"),
+        "{told}"
+    );
+    let output = place.run("--config bad.toml check --json", "");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&told["valid"], told["mistakes"].as_array().map(Vec::len)), (&json!(false), Some(2)));
+    place.failure("--config bad.toml serve", "", 1);
+    assert!(
+        !place.folder.path().join("countersign.db").exists(),
+        "a mistake is found before anything is made"
+    );
+}
+
+#[test]
+fn the_database_and_the_key_stand_beside_the_catalogue() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::fresh();
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    let config = place.folder.path().join("countersign.toml");
+    let output = command(elsewhere.path(), &format!("--config {} migrate --json", config.display()))
+        .output()
+        .expect("run");
+    assert!(output.status.success(), "{output:?}");
+    assert!(place.folder.path().join("countersign.db").exists());
+    let key = std::fs::metadata(place.folder.path().join("countersign.key")).expect("a key");
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn on_postgresql_no_key_is_made_silently() {
+    let place = Place::fresh();
+    let output =
+        place.command("migrate").env("DATABASE_URL", "postgres://localhost:1/none").output().expect("run");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).expect("text");
+    assert!(told.contains("COUNTERSIGN_KEY"), "{told}");
+    assert!(!place.folder.path().join("countersign.key").exists());
+}
+
+#[test]
+fn the_demo_has_something_to_confirm_within_seconds() {
+    let place = Place::fresh();
+    let (demo, told) = Running::start(place.command("demo --json --port 0"));
+    let people = told["people"].as_array().expect("people");
+    let emails: Vec<_> = people.iter().filter_map(|person| person["email"].as_str()).collect();
+    assert_eq!(emails, ["ann@demo.test", "max@demo.test", "olga@demo.test"]);
+    assert!(people.iter().all(|person| person["password"].is_string() && person["token"].is_string()));
+    let kinds: Vec<_> =
+        told["agents"].as_array().expect("agents").iter().map(|a| a["requires_approval"].clone()).collect();
+    assert_eq!(kinds, [true, false]);
+    let authority =
+        |field: &str| told[field].as_str().expect("an address").trim_start_matches("http://").to_owned();
+    let mut effects = Vec::new();
+    for _ in 0..100 {
+        let (_, list) =
+            get(&authority("url"), "/v1/approvals", people[0]["token"].as_str().expect("a token"));
+        effects =
+            list["items"].as_array().expect("items").iter().map(|item| item["effect"].clone()).collect();
+        if effects.len() == 4 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert_eq!(effects, ["external", "external", "write", "destructive"]);
+    let state = get(&authority("upstream_url"), "/state", "").1;
+    assert_eq!((&state["writes_received"], &state["writes_done"]), (&json!(2), &json!(2)));
+    assert_eq!(demo.stop(), Some(0));
+    assert_eq!(
+        std::fs::read_dir(place.folder.path()).expect("a folder").count(),
+        1,
+        "nothing is left behind"
+    );
+}
+
+#[test]
+fn a_quiet_demo_holds_nothing() {
+    let place = Place::fresh();
+    let (demo, told) = Running::start(place.command("demo --json --port 0 --quiet-agent"));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let authority = told["url"].as_str().expect("an address").trim_start_matches("http://").to_owned();
+    let (_, list) = get(&authority, "/v1/events", told["people"][2]["token"].as_str().expect("a token"));
+    assert_eq!(list["items"], json!([]));
+    assert_eq!(demo.stop(), Some(0));
+}

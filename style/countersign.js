@@ -120,7 +120,9 @@ function take(fresh) {
   if (said && says && now.querySelector("[data-live]")) {
     // Still on its way: only the sentence and the way back change, so that the region itself stays and is announced.
     if (said.textContent !== says.textContent) said.textContent = says.textContent;
-    if (!now.querySelector(".undo")) old.querySelector(".undo")?.remove();
+    const undo = now.querySelector(".undo") ? null : old.querySelector(".undo");
+    if (undo?.contains(document.activeElement)) focusOn(old.querySelector("h1"));
+    undo?.remove();
     return;
   }
   const hadFocus = old.contains(document.activeElement);

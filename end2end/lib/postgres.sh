@@ -49,7 +49,7 @@ start_postgres() {
         PG_FOLDER=$(mktemp -d "${TMPDIR:-/tmp}/countersign-pg.XXXXXX")
     fi
     as_postgres "$PG_BIN/initdb" --pgdata "$PG_FOLDER/data" --username countersign --auth trust \
-        --encoding UTF8 --locale C --no-sync >"$PG_FOLDER/initdb.log" 2>&1 || {
+        --encoding UTF8 --locale C --locale-provider icu --icu-locale en-US --no-sync >"$PG_FOLDER/initdb.log" 2>&1 || {
         cat "$PG_FOLDER/initdb.log" >&2
         fail "PostgreSQL's initdb failed."
     }

@@ -1,7 +1,8 @@
+-- Ids sort byte by byte (COLLATE "C"), as they are paged by; the database's own collation may order otherwise.
 -- Times are microseconds since 1970; lists are JSON arrays; ids are TypeIDs. Sealed columns hold ciphertext only.
 
 CREATE TABLE persons (
-    id            TEXT   NOT NULL PRIMARY KEY,
+    id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     email         TEXT   NOT NULL UNIQUE,
     name          TEXT   NOT NULL,
     password_hash TEXT,
@@ -20,6 +21,7 @@ CREATE TABLE group_members (
     person_id  TEXT NOT NULL REFERENCES persons (id),
     PRIMARY KEY (group_name, person_id)
 );
+CREATE INDEX group_members_by_person ON group_members (person_id);
 
 CREATE TABLE tenants (
     id         TEXT   NOT NULL PRIMARY KEY,
@@ -34,7 +36,7 @@ CREATE TABLE tenant_members (
 );
 
 CREATE TABLE agents (
-    id         TEXT   NOT NULL PRIMARY KEY,
+    id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     owner_id   TEXT   NOT NULL REFERENCES persons (id),
     name       TEXT   NOT NULL UNIQUE,
     created_at BIGINT NOT NULL,
@@ -43,7 +45,7 @@ CREATE TABLE agents (
 
 -- An agent's keys and a person's tokens. Only a hash is stored.
 CREATE TABLE keys (
-    id                TEXT   NOT NULL PRIMARY KEY,
+    id                TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     agent_id          TEXT   REFERENCES agents (id),
     person_id         TEXT   NOT NULL REFERENCES persons (id),
     hash              BYTEA NOT NULL UNIQUE,
@@ -70,7 +72,7 @@ CREATE VIEW person_subjects (person_id, subject) AS
     SELECT g.person_id, 'group:' || g.group_name FROM group_members g JOIN persons p ON p.id = g.person_id WHERE p.disabled_at IS NULL;
 
 CREATE TABLE calls (
-    id              TEXT   NOT NULL PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     state           TEXT   NOT NULL CHECK (state IN ('queued', 'held', 'approved', 'sending', 'running', 'done', 'refused', 'declined', 'expired', 'withdrawn', 'failed', 'in_doubt')),
     action          TEXT   NOT NULL,
     title           TEXT   NOT NULL,
@@ -112,12 +114,14 @@ CREATE TABLE calls (
     CHECK (state <> 'sending' OR (lease_until IS NOT NULL AND lease_owner IS NOT NULL)),
     CHECK (state NOT IN ('done', 'refused', 'declined', 'expired', 'withdrawn', 'failed') OR (ended_at IS NOT NULL AND input IS NULL AND preview IS NULL))
 );
-CREATE INDEX calls_held ON calls (expires_at) WHERE state = 'held';
+CREATE INDEX calls_held ON calls (id) WHERE state = 'held';
+CREATE INDEX calls_lapsing ON calls (expires_at) WHERE state = 'held';
 CREATE INDEX calls_approved ON calls (send_at) WHERE state = 'approved';
 CREATE INDEX calls_sending ON calls (lease_until) WHERE state = 'sending';
 CREATE INDEX calls_erase ON calls (erase_at) WHERE erase_at IS NOT NULL;
 CREATE INDEX calls_by_person ON calls (person_id, id);
-CREATE INDEX calls_by_key ON calls (key_id) WHERE state = 'held';
+CREATE INDEX calls_by_key ON calls (key_id, state);
+CREATE INDEX calls_by_agent ON calls (agent_id, state);
 CREATE INDEX calls_alike ON calls (input_hash, action);
 
 -- Who may decide a call, by the subjects of the view above.
@@ -130,7 +134,7 @@ CREATE INDEX call_approvers_by_subject ON call_approvers (subject, call_id);
 
 -- What people said. A decision is never changed; a preview that changed voids it.
 CREATE TABLE decisions (
-    id              TEXT   NOT NULL PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     call_id         TEXT   NOT NULL REFERENCES calls (id),
     person_id       TEXT   NOT NULL REFERENCES persons (id),
     verdict         TEXT   NOT NULL CHECK (verdict IN ('confirm', 'decline')),
@@ -154,6 +158,8 @@ CREATE TABLE prompts (
     rejected_at BIGINT
 );
 
+CREATE INDEX prompts_expiry ON prompts (expires_at);
+
 -- Idempotency keys: the slot is a hash of scope and key. The lease of a claim is the lease of its call.
 CREATE TABLE claims (
     slot         BYTEA NOT NULL PRIMARY KEY,
@@ -167,7 +173,7 @@ CREATE TABLE claims (
 CREATE INDEX claims_erase ON claims (erase_at) WHERE erase_at IS NOT NULL;
 
 CREATE TABLE receipts (
-    id              TEXT   NOT NULL PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     at              BIGINT NOT NULL,
     call_id         TEXT   NOT NULL UNIQUE,
     person_id       TEXT,
@@ -195,7 +201,7 @@ CREATE INDEX receipts_by_action ON receipts (action, id);
 
 -- What became known of a receipt later: an answer that came late, or what a person found. The newest row counts.
 CREATE TABLE receipt_amendments (
-    id              TEXT   NOT NULL PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     receipt_id      TEXT   NOT NULL REFERENCES receipts (id),
     at              BIGINT NOT NULL,
     outcome         TEXT   NOT NULL CHECK (outcome IN ('done', 'settled_happened', 'settled_did_not_happen')),
@@ -206,7 +212,7 @@ CREATE TABLE receipt_amendments (
 CREATE INDEX receipt_amendments_by_receipt ON receipt_amendments (receipt_id, id);
 
 CREATE TABLE events (
-    id              TEXT   NOT NULL PRIMARY KEY,
+    id              TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     at              BIGINT NOT NULL,
     type            TEXT   NOT NULL,
     call_id         TEXT   NOT NULL,

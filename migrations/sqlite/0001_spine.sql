@@ -20,6 +20,7 @@ CREATE TABLE group_members (
     person_id  TEXT NOT NULL REFERENCES persons (id),
     PRIMARY KEY (group_name, person_id)
 );
+CREATE INDEX group_members_by_person ON group_members (person_id);
 
 CREATE TABLE tenants (
     id         TEXT   NOT NULL PRIMARY KEY,
@@ -112,12 +113,14 @@ CREATE TABLE calls (
     CHECK (state <> 'sending' OR (lease_until IS NOT NULL AND lease_owner IS NOT NULL)),
     CHECK (state NOT IN ('done', 'refused', 'declined', 'expired', 'withdrawn', 'failed') OR (ended_at IS NOT NULL AND input IS NULL AND preview IS NULL))
 );
-CREATE INDEX calls_held ON calls (expires_at) WHERE state = 'held';
+CREATE INDEX calls_held ON calls (id) WHERE state = 'held';
+CREATE INDEX calls_lapsing ON calls (expires_at) WHERE state = 'held';
 CREATE INDEX calls_approved ON calls (send_at) WHERE state = 'approved';
 CREATE INDEX calls_sending ON calls (lease_until) WHERE state = 'sending';
 CREATE INDEX calls_erase ON calls (erase_at) WHERE erase_at IS NOT NULL;
 CREATE INDEX calls_by_person ON calls (person_id, id);
-CREATE INDEX calls_by_key ON calls (key_id) WHERE state = 'held';
+CREATE INDEX calls_by_key ON calls (key_id, state);
+CREATE INDEX calls_by_agent ON calls (agent_id, state);
 CREATE INDEX calls_alike ON calls (input_hash, action);
 
 -- Who may decide a call, by the subjects of the view above.
@@ -153,6 +156,8 @@ CREATE TABLE prompts (
     used_at     BIGINT,
     rejected_at BIGINT
 );
+
+CREATE INDEX prompts_expiry ON prompts (expires_at);
 
 -- Idempotency keys: the slot is a hash of scope and key. The lease of a claim is the lease of its call.
 CREATE TABLE claims (

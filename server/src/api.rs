@@ -6,6 +6,7 @@ pub(crate) mod bearer;
 pub(crate) mod body;
 pub(crate) mod call_headers;
 mod calls;
+mod confirmations;
 mod decisions;
 mod document;
 mod documented;
@@ -58,13 +59,14 @@ fn v1() -> OpenApiRouter<Engine> {
         .routes(routes!(actions::call))
         .routes(routes!(fetch::fetch))
         .routes(routes!(sessions::taint))
+        .routes(routes!(confirmations::reject))
         .routes(routes!(calls::show, calls::withdraw))
         .routes(routes!(approvals::list))
         .routes(routes!(decisions::decide, decisions::undo))
         .routes(routes!(settlements::settle))
         .routes(routes!(receipts::list))
         .routes(routes!(receipts::show))
-        .routes(routes!(events::list))
+        .routes(routes!(events::read))
 }
 
 /// What anybody may ask.

@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod demo;
 mod group;
+mod import;
 mod migrate;
 mod output;
 mod person;
@@ -46,6 +47,9 @@ enum Command {
     Demo(demo::Demo),
     /// Look for mistakes in the catalogue
     Check(check::Check),
+    /// What other systems say about themselves, made into a catalogue
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     /// People with accounts
     #[command(subcommand)]
     Person(person::PersonCommand),
@@ -78,6 +82,7 @@ pub(crate) async fn run() -> ExitCode {
     log::start(command.log_level());
     let done = match command {
         Command::Demo(demo) => demo.run().await,
+        Command::Import(import) => import.run(),
         command => match Config::find(config.as_deref()) {
             Ok(config) => dispatch(command, config).await,
             Err(failure) => Err(failure),
@@ -98,6 +103,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Serve(serve) => serve.run(&config).await,
         Command::Demo(demo) => demo.run().await,
         Command::Check(check) => check.run(&config),
+        Command::Import(import) => import.run(),
         Command::Person(person) => person.run(&config).await,
         Command::Agent(agent) => agent.run(&config).await,
         Command::Group(group) => group.run(&config).await,
@@ -149,6 +155,8 @@ mod tests {
             "countersign token add --person E --ability receipts:read --json",
             "countersign token revoke key_01h455vb4pex5vsknk084sn02q --json",
             "countersign migrate --json",
+            "countersign import openapi api.json",
+            "countersign import openapi - --out countersign.toml --force --server https://a.example/v1 --tag a --tag b --json",
         ] {
             Cli::try_parse_from(line.split(' ')).expect(line);
         }
@@ -177,7 +185,9 @@ mod tests {
         assert_eq!(refused("countersign token revoke nonsense"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign serve --config x.toml"), ErrorKind::UnknownArgument);
-        assert_eq!(refused("countersign import openapi x.json"), ErrorKind::InvalidSubcommand);
+        assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign import openapi x.json --force"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign import openapi x.json --server nowhere"), ErrorKind::ValueValidation);
     }
 
     #[test]
@@ -187,6 +197,7 @@ mod tests {
             "countersign serve --help",
             "countersign person add --help",
             "countersign token revoke --help",
+            "countersign import openapi --help",
         ] {
             assert_eq!(refused(line), ErrorKind::DisplayHelp);
         }

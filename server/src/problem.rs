@@ -77,13 +77,17 @@ pub(crate) async fn instead_of_pages(request: Request, next: Next) -> Response {
     if response.extensions().get::<SpokenElsewhere>().is_some() {
         return response;
     }
-    let is_problem = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == PROBLEM_JSON);
+    // MCP too answers programs in JSON, with errors of its own form.
+    let is_told = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind == PROBLEM_JSON || kind == "application/json");
     let refusal = match response.status() {
         StatusCode::NOT_FOUND => Refusal::NotFound,
         StatusCode::METHOD_NOT_ALLOWED => Refusal::MethodNotAllowed,
         _ => return response,
     };
-    if wants_page || is_problem {
+    if wants_page || is_told {
         return response;
     }
     let mut told = Rejected(refusal).into_response();

@@ -21,7 +21,7 @@ const MAX_LENGTH: usize = 128;
 pub(crate) async fn carry(request: Request, next: Next) -> Response {
     let id = taken(request.headers()).unwrap_or_else(made);
     let method = request.method().clone();
-    let path = request.uri().path().to_owned();
+    let path = logged(request.uri().path());
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
     let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
@@ -45,6 +45,12 @@ fn taken(headers: &HeaderMap) -> Option<HeaderValue> {
 fn made() -> HeaderValue {
     let id = Ambient::system().uuid().to_string();
     HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
+}
+
+/// A path as the log may hold it: a confirm token stands in one of them.
+fn logged(path: &str) -> String {
+    const CONFIRMATIONS: &str = "/v1/confirmations/";
+    if path.starts_with(CONFIRMATIONS) { format!("{CONFIRMATIONS}…") } else { path.to_owned() }
 }
 
 #[cfg(test)]

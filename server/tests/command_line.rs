@@ -252,3 +252,48 @@ fn a_quiet_demo_holds_nothing() {
     assert_eq!(list["items"], json!([]));
     assert_eq!(demo.stop(), Some(0));
 }
+
+/// An action that anybody's key may see.
+const ACTION: &str = r#"
+[[action]]
+name = "look"
+title = "Look"
+description = "Looks."
+effect = "read"
+input = { type = "object", properties = {} }
+request = { method = "GET", url = "https://api.example/x" }
+preview = { title = "Look" }
+"#;
+
+#[test]
+fn a_hang_up_reads_the_catalogue_again_and_keeps_it_when_there_are_mistakes() {
+    let place = Place::fresh();
+    let (server, told) = Running::start(place.command("serve --json"));
+    let authority = told["listen"].as_str().expect("an address").to_owned();
+    place.json("person add --email ann@desk.test --name Ann --password-stdin --json", "correct horse\n");
+    let agent = place.json("agent add --name bot --owner ann@desk.test --json", "");
+    let key = agent["key"].as_str().expect("a key").to_owned();
+    let offered = || get(&authority, "/v1/actions", &key).1["items"].as_array().map_or(0, Vec::len);
+    let file = place.folder.path().join("countersign.toml");
+    let hang_up = |text: &str| {
+        std::fs::write(&file, format!("[server]\nlisten = \"127.0.0.1:0\"\n{text}")).expect("written");
+        let told = Command::new("kill").args(["-HUP", &server.0.id().to_string()]).status().expect("run");
+        assert!(told.success());
+    };
+    let until = |count: usize| {
+        for _ in 0..200 {
+            if offered() == count {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(25));
+        }
+        panic!("{} actions are offered, {count} were awaited", offered());
+    };
+    assert_eq!(offered(), 0);
+    hang_up(ACTION);
+    until(1);
+    hang_up("[[action]]\nname = 3\n");
+    hang_up(&format!("{ACTION}{}", ACTION.replace("\"look\"", "\"look_again\"")));
+    until(2);
+    assert_eq!(server.stop(), Some(0));
+}

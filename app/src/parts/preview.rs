@@ -1,8 +1,8 @@
 //! What would happen, as the server wrote it from the stored request.
 
 use leptos::prelude::*;
-use model::Preview;
 use model::preview::{Checked, PreviewField};
+use model::{Effect, Preview};
 
 use super::payload::payload;
 use super::text;
@@ -63,10 +63,11 @@ fn line(field: &PreviewField, shown: Option<&Preview>) -> AnyView {
     .into_any()
 }
 
-/// What the call would happen to, unless a field says so already.
+/// What the call would happen to: always where it has to be typed, else unless the title or a field says so already.
 fn target(preview: &Preview, shown: Option<&Preview>) -> Option<AnyView> {
     let target = preview.target.as_ref()?;
-    if preview.fields.iter().any(|field| field.value == *target) {
+    let is_said = preview.title.contains(target) || preview.fields.iter().any(|field| field.value == *target);
+    if is_said && preview.effect != Effect::Destructive {
         return None;
     }
     let is_new = shown.is_some_and(|shown| shown.target != preview.target);

@@ -1,6 +1,6 @@
 //! Time and randomness, brought in as parameters so that a test can choose them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::Time;
 use uuid::Uuid;
@@ -46,6 +46,7 @@ impl Entropy for SystemEntropy {
 pub struct Ambient {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+    last: Arc<Mutex<u128>>,
 }
 
 impl Ambient {
@@ -56,7 +57,7 @@ impl Ambient {
 
     /// Of the given clock and randomness.
     pub fn new(clock: impl Clock, entropy: impl Entropy) -> Self {
-        Self { clock: Arc::new(clock), entropy: Arc::new(entropy) }
+        Self { clock: Arc::new(clock), entropy: Arc::new(entropy), last: Arc::default() }
     }
 
     /// Now.
@@ -71,9 +72,27 @@ impl Ambient {
         bytes
     }
 
-    /// A fresh `UUIDv7` (RFC 9562) to make an id from: `CallId::from_uuid(ambient.uuid())`.
+    /// A fresh UUIDv7 (RFC 9562) to make an id from: `CallId::from_uuid(ambient.uuid())`. Greater than every one before
+    /// it in this process (section 6.2 of the RFC), so that ids made within one millisecond keep their order.
     pub fn uuid(&self) -> Uuid {
         let millis = u64::try_from(self.now().micros() / 1_000).unwrap_or(0);
-        uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes::<10>()).into_uuid()
+        let fresh =
+            uuid::Builder::from_unix_timestamp_millis(millis, &self.bytes::<10>()).into_uuid().as_u128();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = fresh.max(last.wrapping_add(1));
+        Uuid::from_u128(*last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_one_millisecond_keep_their_order() {
+        let ambient = Ambient::system();
+        let ids: Vec<_> = (0..10_000).map(|_| ambient.uuid()).collect();
+        assert!(ids.windows(2).all(|two| two[0] < two[1]));
+        assert!(ids.iter().all(|id| id.get_version_num() == 7));
     }
 }

@@ -1,5 +1,7 @@
 //! Who is calling: the only way to make an `Actor`.
 
+use std::time::Duration;
+
 use model::{PersonId, Refusal};
 
 use crate::actor::{Actor, AgentActor, PersonActor, Via};
@@ -7,6 +9,9 @@ use crate::engine::Engine;
 use crate::password;
 use crate::store::KeyRow;
 use crate::token::{PlainToken, TokenKind};
+
+/// How long a sign-in waits for its turn.
+const SIGN_IN_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// The bearer of a token (`csk_…`, `csu_…`).
@@ -26,6 +31,9 @@ impl Engine {
 
     /// The person with this address and password; `None`: wrong, without telling which.
     pub async fn sign_in(&self, email: &str, password: &str) -> Result<Option<PersonActor>, Refusal> {
+        // Hashing takes a core and 19 MiB: only so many at once, and nobody waits for ever.
+        let place = tokio::time::timeout(SIGN_IN_PATIENCE, self.sign_ins().acquire()).await;
+        let Ok(Ok(_place)) = place else { return Err(Refusal::RateLimited { retry_after: 5 }) };
         let found = self.store().person_by_email(email).await?;
         let (person, hash) = found.unzip();
         let password = password.to_owned();

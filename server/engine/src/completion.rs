@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Refusal, Time};
+use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Time};
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::Action;
@@ -14,7 +14,7 @@ use crate::sending::approval_of;
 use crate::store::{Amendment, CallRow, NewClaim, NewReceipt, SendEnd, StoreError, Tx};
 use crate::stored_request::StoredRequest;
 
-/// How long a result is kept when nobody fetches it, in seconds.
+/// How long a result is kept when nobody fetches it, in seconds: section 4 of the contract.
 const UNFETCHED: i64 = 86_400;
 
 /// Records how a send ended that `row` says is under way. Never raises: a database that is away is asked again for a while, then the log is told
@@ -53,18 +53,9 @@ async fn try_record(
 ) -> Result<Option<ReceiptId>, StoreError> {
     let at = engine.now();
     let receipt = match conclusion.receipt {
-        Some(outcome) => Some(
-            new_receipt(
-                engine,
-                row,
-                action.credential.as_ref().map(|credential| credential.name.clone()),
-                stored,
-                outcome,
-                conclusion.upstream_status,
-                at,
-            )
-            .await?,
-        ),
+        Some(outcome) => {
+            Some(new_receipt(engine, row, stored, outcome, conclusion.upstream_status, at).await?)
+        }
         None => None,
     };
     let receipt_id = receipt.as_ref().map(|new| new.receipt.id);
@@ -95,9 +86,8 @@ async fn try_record(
     record_late(engine, row, action, conclusion, end).await
 }
 
-/// The lease had run out and the call was given up as in doubt; then its answer came. An answer that it was done is
-/// the truth, whatever a person has found meanwhile. An answer that it was not done does not end the doubt by itself: a
-/// person looks.
+/// The lease had run out and the call was given up as in doubt; then its answer came. It is the truth, whatever a
+/// person has found meanwhile.
 async fn record_late(
     engine: &Engine,
     row: &CallRow,
@@ -107,60 +97,25 @@ async fn record_late(
 ) -> Result<Option<ReceiptId>, StoreError> {
     let Some(now) = engine.store().call(row.id).await? else { return Ok(None) };
     let known = now.receipt_id;
-    if conclusion.status != CallStatus::Done {
-        return Ok(known);
-    }
+    let Some(outcome) = conclusion.late_outcome() else { return Ok(known) };
     let mut tx = engine.store().begin().await?;
     if !tx.end_late(row.id, &end).await? {
         return Ok(known);
     }
     if let Some(receipt) = known {
-        tx.insert_amendment(&Amendment {
-            id: ReceiptId::from_uuid(engine.ambient().uuid()),
-            receipt,
-            at: end.at,
-            outcome: Outcome::Done,
-            upstream_status: conclusion.upstream_status,
-            person: None,
-            reason: None,
-        })
-        .await?;
+        let id = ReceiptId::from_uuid(engine.ambient().uuid());
+        let upstream_status = conclusion.upstream_status;
+        let late =
+            Amendment { id, receipt, at: end.at, outcome, upstream_status, person: None, reason: None };
+        tx.insert_amendment(&late).await?;
     }
-    take_key_back(&mut tx, row, end.at).await?;
+    if conclusion.keeps_key {
+        take_key_back(&mut tx, row, end.at).await?;
+    }
     write_key(engine, &mut tx, row, action, conclusion, end.at).await?;
     write_event(engine, &mut tx, row, conclusion, known, end.at).await?;
     tx.commit().await?;
     Ok(known)
-}
-
-/// Ends a call that stands as sending, and of which no byte has left.
-pub(crate) async fn record_unsent(
-    engine: &Engine,
-    row: &CallRow,
-    refusal: Refusal,
-) -> Result<(), StoreError> {
-    let at = engine.now();
-    let end = SendEnd {
-        status: CallStatus::Refused,
-        at,
-        result: None,
-        erase_at: None,
-        problem: Some(&refusal),
-        upstream_status: None,
-        receipt_id: None,
-        attempts: &row.attempts,
-    };
-    let mut tx = engine.store().begin().await?;
-    if tx.end_sending(row.id, &end).await? {
-        if let Some(slot) = row.claim_slot {
-            tx.free_claim(slot, row.id).await?;
-        }
-        let id = EventId::from_uuid(engine.ambient().uuid());
-        tx.insert_event(&row.event(id, at, model::EventType::Refused, CallStatus::Refused)).await?;
-        tx.commit().await?;
-        engine.nudges().tell(row.id);
-    }
-    Ok(())
 }
 
 /// A key that was freed when a person found that nothing had happened is used again, unless another call has it now.
@@ -227,7 +182,6 @@ fn attempts(row: &CallRow, conclusion: &Conclusion, at: Time) -> Vec<Attempt> {
 pub(crate) async fn new_receipt(
     engine: &Engine,
     row: &CallRow,
-    credential: Option<String>,
     stored: &StoredRequest,
     outcome: Outcome,
     upstream_status: Option<u16>,
@@ -243,7 +197,7 @@ pub(crate) async fn new_receipt(
             person_id: row.person_id,
             agent_id: row.agent_id,
             session: row.session.clone(),
-            credential,
+            credential: stored.credential.clone(),
             action: row.action.clone(),
             surface: row.surface,
             method: stored.outgoing.method.to_string(),

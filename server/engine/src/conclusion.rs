@@ -1,6 +1,6 @@
 //! What follows from how a send ended (the table "What a send can end as"). Pure.
 
-use model::{CallStatus, EventType, Outcome, Refusal};
+use model::{CallId, CallStatus, EventType, Outcome, Refusal};
 
 use crate::catalogue::Action;
 use crate::egress::{BodyRead, NeverLeft, Response, Sent};
@@ -38,6 +38,11 @@ impl Conclusion {
         }
     }
 
+    /// Another process has recorded the call as in doubt before this one could send it.
+    pub(crate) fn given_up(call: CallId) -> Self {
+        Self { refusal: Some(Refusal::OutcomeUnknown(call)), ..Self::in_doubt(None) }
+    }
+
     /// Nobody knows: a receipt says so, and the key is kept until a person settles it.
     pub(crate) const fn in_doubt(upstream_status: Option<u16>) -> Self {
         Self {
@@ -57,6 +62,16 @@ impl Conclusion {
                 Self::failed(Refusal::UpstreamFailed(self.upstream_status), self.upstream_status)
             }
             _ => self,
+        }
+    }
+
+    /// What an answer that comes late says of the receipt of a call that was given up as in doubt; `None`: nothing
+    /// definite.
+    pub(crate) const fn late_outcome(&self) -> Option<Outcome> {
+        match self.status {
+            CallStatus::Done | CallStatus::Refused => Some(Outcome::Done),
+            CallStatus::Failed => Some(Outcome::SettledDidNotHappen),
+            _ => None,
         }
     }
 

@@ -3,26 +3,34 @@
 //! A Confirm walks the whole path again, takes the fingerprint afresh, and only then spends the row, in one statement
 //! that nobody else can win too.
 
+use std::time::Duration;
+
 use model::{
     ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Refusal, Surface,
     Time, Verdict,
 };
 
+use serde_json::{Map, Value};
+
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
 use crate::engine::Engine;
+use crate::idempotency::quoted;
 use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
 use crate::status::too_late;
-use crate::store::{CallRow, NewDecision, StoreError, Tx};
+use crate::store::{CallRow, CallState, NewDecision, Tx, Unsent};
 use crate::stored_request::StoredRequest;
+use crate::unsent::UnsentEnd;
 
 /// The most a person may say, in characters.
 const LONGEST_REASON: usize = 2_000;
 
 impl Engine {
     /// Records a decision and answers with the call. It does not wait for the send.
+    ///
+    /// It runs in a task of its own: what was begun for somebody who hangs up comes to its end.
     ///
     /// # Errors
     /// `NotFound` for whoever may not decide; `PreviewChanged`, `AlreadyDecided`, `Expired`, `Withdrawn`;
@@ -33,12 +41,27 @@ impl Engine {
         id: CallId,
         decision: Decision,
     ) -> Result<model::Call, Refusal> {
+        let (engine, decider) = (self.clone(), decider.clone());
+        let deciding = self.spawn(async move { engine.record_decision(&decider, id, decision).await });
+        deciding.await.unwrap_or_else(|error| {
+            tracing::error!(%error, call = %id, "a decision ended in a fault of the desk");
+            // It may have been recorded before the fault.
+            Err(Refusal::AlreadyDecided)
+        })
+    }
+
+    async fn record_decision(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        decision: Decision,
+    ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let reason = checked_reason(decision.reason.as_deref())?;
         if let Some(refusal) = too_late(row.state.status()) {
             return Err(refusal);
         }
-        match decision.decision {
+        let status = match decision.decision {
             Verdict::Decline => self.decline(decider, &row, reason).await?,
             Verdict::Confirm => {
                 let version = decision.preview_version.as_deref().ok_or_else(|| {
@@ -47,12 +70,11 @@ impl Engine {
                         "To confirm, name the version of the preview that was shown.",
                     )
                 })?;
-                self.confirm(decider, &row, version, reason).await?;
+                self.confirm(decider, &row, version, reason).await?
             }
-        }
+        };
         self.nudges().tell(id);
-        let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
-        self.call_of(&row, true)
+        self.told_after(row, status).await
     }
 
     /// Takes a Confirm back while the undo window is open: the call is held again.
@@ -70,8 +92,20 @@ impl Engine {
         tx.insert_event(&row.event(self.event_id(), now, EventType::Undone, CallStatus::Held)).await?;
         tx.commit().await?;
         self.nudges().tell(id);
-        let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
-        self.call_of(&row, true)
+        self.told_after(row, CallStatus::Held).await
+    }
+
+    /// The call after something about it was recorded. What is recorded stands: when the call cannot be read again
+    /// just now, it is told from the row that was read before.
+    pub(crate) async fn told_after(&self, row: CallRow, status: CallStatus) -> Result<model::Call, Refusal> {
+        match self.store().call(row.id).await {
+            Ok(Some(row)) => self.call_of(&row, true),
+            _ => self.call_of(&row, false).map(|call| model::Call {
+                status,
+                executed: status.executed(),
+                ..call
+            }),
+        }
     }
 
     async fn row_to_decide(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
@@ -79,19 +113,26 @@ impl Engine {
         seen.filter(|(_, standing)| standing.decides).map(|(row, _)| row).ok_or(Refusal::NotFound)
     }
 
-    async fn decline(&self, decider: &Decider, row: &CallRow, reason: Option<&str>) -> Result<(), Refusal> {
+    async fn decline(
+        &self,
+        decider: &Decider,
+        row: &CallRow,
+        reason: Option<&str>,
+    ) -> Result<CallStatus, Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.end_unsent(row.id, CallStatus::Held, CallStatus::Declined, now, reason, None).await? {
-            return Err(self.lost_race(row.id).await?);
+        if !tx.lock_held(row.id, decider.id(), None, now).await? {
+            drop(tx);
+            return Err(self.lost_race(decider, row.id).await?);
         }
         self.insert_decision(&mut tx, decider, row, Verdict::Decline, reason, now).await?;
-        if let Some(slot) = row.claim_slot {
-            tx.free_claim(slot, row.id).await?;
-        }
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
-        tx.insert_event(&row.event(self.event_id(), now, EventType::Declined, CallStatus::Declined)).await?;
-        Ok(tx.commit().await?)
+        let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);
+        if !self.end_unsent(&mut tx, row, UnsentEnd { reason, ..plain }).await? {
+            return Err(Refusal::Expired);
+        }
+        tx.commit().await?;
+        Ok(CallStatus::Declined)
     }
 
     async fn confirm(
@@ -100,18 +141,18 @@ impl Engine {
         row: &CallRow,
         version: &str,
         reason: Option<&str>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<CallStatus, Refusal> {
         if row.preview_version.as_deref() != Some(version) {
             return Err(Refusal::PreviewChanged(Some(Box::new(self.preview_of(row)?))));
         }
         let (head, ready) = match self.walk_again(row).await? {
             Ok(allowed) => allowed.into_parts(),
-            Err(refusal) => return self.refuse_held(row, refusal).await,
+            Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
         let showing = pipeline::show(self, &head, &ready).await.map_err(stays_held)?;
         if row.fingerprint != Some(showing.fingerprint) {
             let fresh = pipeline::sealed_row(self, &head, &ready, showing.clone());
-            return Err(self.show_changed(row, &fresh, showing).await?);
+            return Err(self.show_changed(decider, row, &fresh, showing).await?);
         }
         self.spend(decider, row, &head, version, reason).await
     }
@@ -124,12 +165,19 @@ impl Engine {
         let blob = row.input.as_deref().ok_or(Refusal::AlreadyDecided)?;
         let stored = StoredRequest::open(self.sealer(), row.id, blob)?;
         let Some(actor) = self.caller_again(row).await? else { return Ok(Err(Refusal::Denied)) };
+        // A request that is passed on has no field for its key.
+        let (input, key_header) = if row.surface.takes_requests() {
+            let key = stored.key.as_deref().map(quoted);
+            (stored.arguments, key.into_iter().collect())
+        } else {
+            (with_key(stored.arguments, stored.key), Vec::new())
+        };
         let arrival = Arrival {
             actor,
             surface: row.surface,
             action: row.action.clone(),
-            input: stored.arguments,
-            key_header: stored.key.into_iter().collect(),
+            input,
+            key_header,
             session: row.session.clone(),
             tenant: row.tenant.clone(),
             reason: stored.reason,
@@ -160,30 +208,31 @@ impl Engine {
     }
 
     /// Ends a held call whose caller may no longer do this.
-    async fn refuse_held(&self, row: &CallRow, refusal: Refusal) -> Result<(), Refusal> {
-        let now = self.now();
-        let mut tx = self.store().begin().await?;
-        if !tx.end_unsent(row.id, CallStatus::Held, CallStatus::Refused, now, None, Some(&refusal)).await? {
-            return Err(self.lost_race(row.id).await?);
+    async fn refuse_held(
+        &self,
+        decider: &Decider,
+        row: &CallRow,
+        refusal: Refusal,
+    ) -> Result<CallStatus, Refusal> {
+        if !self.end_unsent_now(row, UnsentEnd::refused(Unsent::Held, &refusal)).await? {
+            return Err(self.lost_race(decider, row.id).await?);
         }
-        if let Some(slot) = row.claim_slot {
-            tx.free_claim(slot, row.id).await?;
-        }
-        tx.insert_event(&row.event(self.event_id(), now, EventType::Refused, CallStatus::Refused)).await?;
-        Ok(tx.commit().await?)
+        Ok(CallStatus::Refused)
     }
 
     /// What was shown is not what would be sent: the row gets the fresh preview, and earlier votes are void.
     async fn show_changed(
         &self,
+        decider: &Decider,
         row: &CallRow,
         fresh: &CallRow,
         showing: Showing,
     ) -> Result<Refusal, Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.lock_held(row.id, row.preview_version.as_deref(), now).await? {
-            return self.lost_race(row.id).await;
+        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
+            drop(tx);
+            return self.lost_race(decider, row.id).await;
         }
         tx.replace_preview(row.id, fresh).await?;
         tx.void_decisions(row.id, now).await?;
@@ -200,13 +249,16 @@ impl Engine {
         head: &Head,
         version: &str,
         reason: Option<&str>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<CallStatus, Refusal> {
         let now = self.now();
         let undo_window = head.action.undo_window;
+        let lease_until = self.lease_end();
+        // Opened before the intent: what cannot be opened is not begun.
+        let stored = self.stored_request(row)?;
         let mut tx = self.store().begin().await?;
-        if !tx.lock_held(row.id, Some(version), now).await? {
+        if !tx.lock_held(row.id, decider.id(), Some(version), now).await? {
             drop(tx);
-            return Err(self.lost_race(row.id).await?);
+            return Err(self.lost_race(decider, row.id).await?);
         }
         self.insert_decision(&mut tx, decider, row, Verdict::Confirm, reason, now).await?;
         let enough = tx.count_confirmations(row.id).await? >= row.quorum;
@@ -217,49 +269,68 @@ impl Engine {
             (true, true) if row.surface == Surface::Queue && tx.queue_confirmed(row.id, now).await? => {
                 CallStatus::Queued
             }
-            (true, true) if tx.start_sending(row.id, now, self.node(), self.lease_end()).await? => {
+            (true, true) if tx.start_sending(row.id, now, self.node(), lease_until).await? => {
                 CallStatus::Sending
             }
             _ => return Err(Refusal::AlreadyDecided),
         };
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, status)).await?;
         tx.commit().await?;
-        let (engine, id) = (self.clone(), row.id);
         match status {
             CallStatus::Sending => {
-                drop(self.spawn(async move { sending::send_confirmed(&engine, id).await }));
+                let row = CallRow { state: CallState::Sending { lease_until }, ..row.clone() };
+                let (engine, action) = (self.clone(), head.action.clone());
+                drop(self.spawn(async move { sending::carry_out(&engine, &row, &action, &stored).await }));
             }
             CallStatus::Queued => self.queue().ring(),
-            // Not a thing to wait for at a shutdown: what is approved is durable and goes out after the next start.
-            CallStatus::Approved => drop(tokio::spawn(async move {
-                tokio::time::sleep(undo_window).await;
-                engine.send_when_due(id).await;
-            })),
+            CallStatus::Approved => self.send_after(row.id, undo_window),
             _ => {}
         }
-        Ok(())
+        Ok(status)
     }
 
-    /// The durable intent of a confirmed call whose undo window has passed, then the send; or its place in the queue.
-    /// Whoever comes second does nothing.
-    pub(crate) async fn send_when_due(&self, id: CallId) {
-        match self.start_due(id).await {
-            Ok(true) => {
-                let engine = self.clone();
-                // In a task that a shutdown waits for.
-                drop(self.spawn(async move { sending::send_confirmed(&engine, id).await }));
+    /// Sends a confirmed call when its undo window has passed. Nothing that a shutdown waits for: what is approved is
+    /// durable, and goes out after the next start.
+    fn send_after(&self, id: CallId, undo_window: Duration) {
+        let engine = self.clone();
+        drop(tokio::spawn(async move {
+            tokio::select! {
+                () = tokio::time::sleep(undo_window) => engine.send_when_due(id).await,
+                () = engine.ending().over() => {}
             }
-            Ok(false) => {}
+        }));
+    }
+
+    /// The durable intent of a confirmed call whose undo window has passed, and the send, in one task that a shutdown
+    /// waits for; or its place in the queue. Whoever comes second does nothing.
+    pub(crate) async fn send_when_due(&self, id: CallId) {
+        if self.ending().waits_are_over() {
+            return;
+        }
+        let engine = self.clone();
+        let started = self.spawn(async move { engine.start_and_send(id).await }).await;
+        if let Ok(Err(refusal)) = started {
             // The call stays approved; the job that looks for such calls comes again.
-            Err(error) => tracing::warn!(%error, call = %id, "a confirmed call could not be started yet"),
+            tracing::warn!(call = %id, code = %refusal.problem().code, "a confirmed call could not be started yet");
         }
     }
 
-    /// `true`: the call is to be sent now.
-    async fn start_due(&self, id: CallId) -> Result<bool, StoreError> {
+    async fn start_and_send(&self, id: CallId) -> Result<(), Refusal> {
+        let Some(row) =
+            self.store().call(id).await?.filter(|row| matches!(row.state, CallState::Approved { .. }))
+        else {
+            return Ok(());
+        };
+        let stored = self.stored_request(&row)?;
+        let action = self.catalogue().action_for(row.surface, &row.action, &stored.arguments);
+        let Some(action) = action else {
+            self.end_unsent_now(&row, UnsentEnd::refused(Unsent::Any, &sending::action_is_gone())).await?;
+            return Ok(());
+        };
+        let (now, lease_until) = (self.now(), self.lease_end());
         let mut tx = self.store().begin().await?;
-        let queued = tx.queue_due(id, self.now()).await?;
-        let started = !queued && tx.start_due(id, self.now(), self.node(), self.lease_end()).await?;
+        let queued = tx.queue_due(id, now).await?;
+        let started = !queued && tx.start_due(id, now, self.node(), lease_until).await?;
         tx.commit().await?;
         if queued {
             self.queue().ring();
@@ -267,7 +338,19 @@ impl Engine {
         if queued || started {
             self.nudges().tell(id);
         }
-        Ok(started)
+        if started {
+            let row = CallRow { state: CallState::Sending { lease_until }, ..row };
+            let engine = self.clone();
+            // The send itself is waited for by the end of the process, not by whoever looks for the next call.
+            drop(self.spawn(async move { sending::carry_out(&engine, &row, &action, &stored).await }));
+        }
+        Ok(())
+    }
+
+    /// What is kept of a call that has not been sent.
+    pub(crate) fn stored_request(&self, row: &CallRow) -> Result<StoredRequest, Refusal> {
+        let blob = row.input.as_deref().ok_or(Refusal::AlreadyDecided)?;
+        Ok(StoredRequest::open(self.sealer(), row.id, blob)?)
     }
 
     async fn insert_decision(
@@ -294,8 +377,9 @@ impl Engine {
     }
 
     /// Somebody else moved the call meanwhile: how that is told.
-    async fn lost_race(&self, id: CallId) -> Result<Refusal, Refusal> {
-        let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
+    async fn lost_race(&self, decider: &Decider, id: CallId) -> Result<Refusal, Refusal> {
+        // Whoever lost the right to decide meanwhile is told what everybody without it is told.
+        let row = self.row_to_decide(decider, id).await?;
         Ok(match too_late(row.state.status()) {
             Some(refusal) => refusal,
             None if row.expires_at.is_some_and(|expires_at| expires_at <= self.now()) => Refusal::Expired,
@@ -327,6 +411,14 @@ pub(crate) fn checked_reason(reason: Option<&str>) -> Result<Option<&str>, Refus
         }
         reason => Ok(reason),
     }
+}
+
+/// The arguments with the key as the field it would be: the bare key, however it once came.
+fn with_key(mut arguments: Map<String, Value>, key: Option<String>) -> Map<String, Value> {
+    if let Some(key) = key {
+        arguments.insert("idempotency_key".to_owned(), Value::String(key));
+    }
+    arguments
 }
 
 /// A fresh dry run that fails decides nothing: nothing runs and the call stays held.

@@ -1,7 +1,6 @@
 //! The end of a process: nobody is kept waiting, and what is being sent comes to its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -12,7 +11,7 @@ use crate::engine::Engine;
 #[derive(Debug)]
 pub(crate) struct Ending {
     underway: Arc<watch::Sender<usize>>,
-    waits_are_over: AtomicBool,
+    over: watch::Sender<bool>,
 }
 
 /// A call or a send under way; it counts until this is dropped.
@@ -21,7 +20,7 @@ pub(crate) struct Underway(Arc<watch::Sender<usize>>);
 
 impl Ending {
     pub(crate) fn new() -> Self {
-        Self { underway: Arc::new(watch::Sender::new(0)), waits_are_over: AtomicBool::new(false) }
+        Self { underway: Arc::new(watch::Sender::new(0)), over: watch::Sender::new(false) }
     }
 
     /// A call or a send begins.
@@ -30,9 +29,15 @@ impl Ending {
         Underway(self.underway.clone())
     }
 
+    /// Returns when the process is told to end.
+    pub(crate) async fn over(&self) {
+        // A closed channel would say that the engine is gone.
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
+    }
+
     /// Whether whoever waits is to be answered with what is known.
     pub(crate) fn waits_are_over(&self) -> bool {
-        self.waits_are_over.load(Ordering::Relaxed)
+        *self.over.borrow()
     }
 }
 
@@ -45,7 +50,7 @@ impl Drop for Underway {
 impl Engine {
     /// From now on no wait lasts: whoever waits is answered within a second with what is known.
     pub fn stop_waiting(&self) {
-        self.ending().waits_are_over.store(true, Ordering::Relaxed);
+        self.ending().over.send_replace(true);
     }
 
     /// Waits until no call and no send is under way, at most that long. `false`: some were not finished; what they had

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
-use model::{Answer, OfferedAction, Refusal, Surface, Time};
+use model::{Answer, CallId, OfferedAction, Refusal, Surface, Time};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
@@ -39,6 +39,8 @@ struct Inner {
     queue: Queue,
     /// A permit for each feed that is open.
     feeds: Arc<Semaphore>,
+    /// How many passwords are hashed at once.
+    sign_ins: Semaphore,
     /// Names this process in the leases it holds.
     node: String,
 }
@@ -99,6 +101,7 @@ impl Engine {
             ending: Ending::new(),
             queue: Queue::new(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
+            sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             node,
         })))
     }
@@ -107,15 +110,26 @@ impl Engine {
     ///
     /// The call runs in a task of its own: a caller that hangs up loses nothing.
     pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
-        let engine = self.clone();
-        let running = self.spawn(async move { pipeline::run(&engine, arrival).await });
-        let answer = running.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a call ended in a fault of the desk");
-            Err(Refusal::Unavailable)
-        })?;
+        let (engine, id) = (self.clone(), CallId::from_uuid(self.ambient().uuid()));
+        let running = self.spawn(async move { pipeline::run(&engine, id, arrival).await });
+        let answer = match running.await {
+            Ok(answer) => answer?,
+            Err(error) => {
+                tracing::error!(%error, call = %id, "a call ended in a fault of the desk");
+                return Err(self.after_fault(id).await);
+            }
+        };
         match (answer, wait) {
-            (Answer::Waiting(waiting), Some(wait)) => self.wait_for_end(waiting.call_id, wait).await,
+            (Answer::Waiting(waiting), Some(wait)) => self.wait_for_end(waiting, wait).await,
             (answer, _) => Ok(answer),
+        }
+    }
+
+    /// What may be said of a call that ended in a fault: that nothing was done, only when nothing was begun.
+    async fn after_fault(&self, id: CallId) -> Refusal {
+        match self.store().call(id).await {
+            Ok(None) => Refusal::Unavailable,
+            _ => Refusal::OutcomeUnknown(id),
         }
     }
 
@@ -207,6 +221,10 @@ impl Engine {
 
     pub(crate) fn feeds(&self) -> &Arc<Semaphore> {
         &self.0.feeds
+    }
+
+    pub(crate) fn sign_ins(&self) -> &Semaphore {
+        &self.0.sign_ins
     }
 
     pub(crate) fn node(&self) -> &str {

@@ -69,6 +69,11 @@ impl IdempotencyKey {
     }
 }
 
+/// A bare key as a structured-field string, so that no key that begins with a quote is taken for one.
+pub fn quoted(bare: &str) -> String {
+    format!("\"{}\"", bare.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// What a key stands for when an action is called: the action and its arguments.
 pub fn request_hash(action: &str, input: InputHash) -> [u8; 32] {
     Sha256::new().chain_update(digest(&["action", action])).chain_update(input.bytes()).finalize().into()
@@ -97,6 +102,13 @@ mod tests {
     fn bare_and_quoted_are_the_same_key() {
         assert_eq!(IdempotencyKey::header("abc"), IdempotencyKey::header("\"abc\""));
         assert_eq!(IdempotencyKey::header(r#""a\"b\\c""#), IdempotencyKey::bare(r#"a"b\c"#));
+    }
+
+    #[test]
+    fn every_key_comes_back_from_its_quotes() {
+        for key in ["abc", "\"a", r#"a"b\c"#, "\"\"", r"\"] {
+            assert_eq!(IdempotencyKey::header(&quoted(key)), IdempotencyKey::bare(key), "{key}");
+        }
     }
 
     #[test]

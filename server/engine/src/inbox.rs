@@ -12,12 +12,13 @@ impl Engine {
     /// The held calls that this person may decide, newest first.
     pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
         let rows = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
-        let items = rows
-            .items
-            .iter()
-            .map(|row| Ok(HeldCall { call: self.call_of(row, true)?, preview: self.preview_of(row)? }))
-            .collect::<Result<_, Refusal>>()?;
+        // A call whose preview cannot be read cannot be decided over the API; it does not hide the others.
+        let items = rows.items.iter().filter_map(|row| self.held_call(row).ok()).collect();
         Ok(Listing { items, next_cursor: rows.next_cursor })
+    }
+
+    fn held_call(&self, row: &CallRow) -> Result<HeldCall, Refusal> {
+        Ok(HeldCall { call: self.call_of(row, true)?, preview: self.preview_of(row)? })
     }
 
     /// The same list for the page, with names and titles.
@@ -58,10 +59,8 @@ impl Engine {
 
     fn item_of(&self, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
         let sees = standing.owns || standing.decides;
-        let preview = match row.preview.as_ref().filter(|_| sees) {
-            Some(_) => Some(self.preview_of(row)?),
-            None => None,
-        };
+        // A preview that cannot be read (its sealing key is gone) is missing; the call is told all the same.
+        let preview = row.preview.as_ref().filter(|_| sees).and_then(|_| self.preview_of(row).ok());
         let call: Call = self.call_of(row, sees)?;
         let ended = call.status.is_ended();
         Ok(Item {

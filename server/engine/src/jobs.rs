@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use model::{CallId, CallStatus, EventType, Outcome, ReceiptId, Refusal};
+use model::{CallId, CallStatus, EventType, Outcome, Refusal};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::completion::new_receipt;
 use crate::engine::Engine;
-use crate::store::StoreError;
+use crate::store::{CallRow, NewReceipt, StoreError, Unsent};
 use crate::stored_request::StoredRequest;
+use crate::unsent::UnsentEnd;
 
 /// The most a job takes on at once; the rest is taken at its next turn.
 const BATCH: i64 = 100;
 
 /// The running jobs; dropped, they stop.
 pub struct Jobs {
+    engine: Engine,
     tasks: JoinSet<()>,
 }
 
@@ -47,7 +49,7 @@ impl Engine {
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
             engine.place_events().await
         }));
-        Jobs { tasks }
+        Jobs { engine: self.clone(), tasks }
     }
 
     /// Confirmed calls whose undo window has passed go out; most were started by the process that took the decision.
@@ -61,19 +63,15 @@ impl Engine {
     /// Held calls that nobody decided in time lapse.
     pub async fn expire_calls(&self) -> Result<(), StoreError> {
         for id in self.store().calls_to_expire(self.now(), BATCH).await? {
-            let Some(row) = self.store().call(id).await? else { continue };
-            let now = self.now();
-            let mut tx = self.store().begin().await?;
-            if !tx.end_unsent(id, CallStatus::Held, CallStatus::Expired, now, None, None).await? {
-                continue;
+            let lapse = UnsentEnd::plain(Unsent::Lapsed, CallStatus::Expired, EventType::Expired);
+            let expired = match self.store().call(id).await {
+                Ok(Some(row)) => self.end_unsent_now(&row, lapse).await.map(|_| ()),
+                other => other.map(|_| ()),
+            };
+            // One row that cannot be read does not keep the others waiting.
+            if let Err(error) = expired {
+                tracing::error!(%error, call = %id, "a lapsed call could not be ended");
             }
-            if let Some(slot) = row.claim_slot {
-                tx.free_claim(slot, id).await?;
-            }
-            tx.insert_event(&row.event(self.event_id(), now, EventType::Expired, CallStatus::Expired))
-                .await?;
-            tx.commit().await?;
-            self.nudges().tell(id);
         }
         Ok(())
     }
@@ -90,26 +88,33 @@ impl Engine {
 
     async fn give_up(&self, id: CallId) -> Result<(), Refusal> {
         let Some(row) = self.store().call(id).await? else { return Ok(()) };
-        let Some(blob) = row.input.as_deref() else { return Ok(()) };
-        let stored = StoredRequest::open(self.sealer(), id, blob)?;
-        let credential = self
-            .catalogue()
-            .action_for(row.surface, &row.action, &stored.arguments)
-            .and_then(|action| action.credential.as_ref().map(|c| c.name.clone()));
         let now = self.now();
-        let receipt = new_receipt(self, &row, credential, &stored, Outcome::InDoubt, None, now).await?;
-        let receipt_id: ReceiptId = receipt.receipt.id;
+        let receipt = self.receipt_of_doubt(&row).await?;
+        let receipt_id = receipt.as_ref().map(|new| new.receipt.id);
         let mut tx = self.store().begin().await?;
         if !tx.give_up_lapsed(id, now, receipt_id).await? {
             return Ok(());
         }
-        tx.insert_receipt(&receipt).await?;
+        if let Some(receipt) = &receipt {
+            tx.insert_receipt(receipt).await?;
+        }
         let mut event = row.event(self.event_id(), now, EventType::InDoubt, CallStatus::InDoubt);
-        event.receipt_id = Some(receipt_id);
+        event.receipt_id = receipt_id;
         tx.insert_event(&event).await?;
         tx.commit().await?;
         self.nudges().tell(id);
         Ok(())
+    }
+
+    /// What may have been sent. `None`, and a word in the log, when that cannot be read any more (its sealing key is
+    /// gone): the call is in doubt all the same.
+    async fn receipt_of_doubt(&self, row: &CallRow) -> Result<Option<NewReceipt>, StoreError> {
+        let stored = row.input.as_deref().map(|blob| StoredRequest::open(self.sealer(), row.id, blob));
+        let Some(Ok(stored)) = stored else {
+            tracing::error!(call = %row.id, "what was sent cannot be read any more: the call has no receipt");
+            return Ok(None);
+        };
+        new_receipt(self, row, &stored, Outcome::InDoubt, None, self.now()).await.map(Some)
     }
 
     /// What has been kept long enough is erased.
@@ -124,9 +129,11 @@ impl Engine {
 }
 
 impl Jobs {
-    /// Stops the jobs. A send that one of them started goes on.
+    /// Stops the jobs, each at the end of its turn: none is cut off between a commit and what follows from it. A send
+    /// that one of them started goes on.
     pub async fn stop(mut self) {
-        self.tasks.shutdown().await;
+        self.engine.stop_waiting();
+        while self.tasks.join_next().await.is_some() {}
     }
 }
 
@@ -139,7 +146,10 @@ where
     let mut turns = tokio::time::interval(pause);
     turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        turns.tick().await;
+        tokio::select! {
+            _ = turns.tick() => {}
+            () = engine.ending().over() => return,
+        }
         if let Err(error) = job(engine.clone()).await {
             tracing::error!(%error, "a job failed; it is done again at its next turn");
         }

@@ -44,6 +44,7 @@ mod stored_request;
 mod stored_result;
 mod taint;
 pub mod token;
+mod unsent;
 pub mod view_token;
 mod withdrawal;
 

@@ -24,7 +24,7 @@ mod waiting;
 
 use std::sync::Arc;
 
-use model::{Answer, OfferedAction, Refusal, Surface};
+use model::{Answer, CallId, OfferedAction, Refusal, Surface};
 
 pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, sealed_row, show};
 pub(crate) use self::stage::{Allowed, Call, Found, Head};
@@ -35,8 +35,8 @@ use crate::arrival::Arrival;
 use crate::engine::Engine;
 
 /// One call, from its arrival to its answer.
-pub(crate) async fn run(engine: &Engine, arrival: Arrival) -> Result<Answer, Refusal> {
-    let call = door::pass(engine, arrival)?;
+pub(crate) async fn run(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Answer, Refusal> {
+    let call = door::open(engine, id, arrival)?;
     let trace = call.trace();
     match steps(engine, call).await {
         Ok(answer) => Ok(answer),
@@ -81,8 +81,8 @@ pub(crate) async fn allow(engine: &Engine, call: Call<Found>) -> Result<Call<All
 }
 
 /// The door again, for a held call that a person confirms.
-pub(crate) fn reopen(engine: &Engine, id: model::CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
-    door::reopen(engine, id, arrival)
+pub(crate) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
+    door::open(engine, id, arrival)
 }
 
 /// What this caller would be offered now: for each action, every check that needs no input.
@@ -95,7 +95,8 @@ pub(crate) async fn offered(
     let mut offered = Vec::new();
     for action in engine.catalogue().actions().cloned().collect::<Vec<_>>() {
         let arrival = Arrival::asking(actor.clone(), surface, &action.name, tenant);
-        let Ok(call) = door::pass(engine, arrival) else { continue };
+        let id = CallId::from_uuid(engine.ambient().uuid());
+        let Ok(call) = door::open(engine, id, arrival) else { continue };
         match open_to(engine, call).await {
             Ok(()) => offered.push(action.offered()),
             Err(Stop::Refused(Refusal::Unavailable)) => return Err(Refusal::Unavailable),

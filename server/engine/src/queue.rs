@@ -12,8 +12,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::engine::Engine;
 use crate::sending;
-use crate::store::{CallRow, CallState, StoreError};
+use crate::store::{CallRow, CallState, StoreError, Unsent};
 use crate::stored_request::StoredRequest;
+use crate::unsent::UnsentEnd;
 
 /// How many queued calls one process runs at once.
 const WORKERS: usize = 8;
@@ -143,28 +144,7 @@ impl Engine {
     async fn refuse_queued(&self, row: &CallRow, refusal: Refusal) -> Result<(), Refusal> {
         let is_gone = self.catalogue().action(&row.action).is_none();
         let refusal = if is_gone { sending::action_is_gone() } else { refusal };
-        self.end_queued(row, CallStatus::Refused, EventType::Refused, &refusal).await?;
-        Ok(())
-    }
-
-    async fn end_queued(
-        &self,
-        row: &CallRow,
-        to: CallStatus,
-        event: EventType,
-        refusal: &Refusal,
-    ) -> Result<(), StoreError> {
-        let now = self.now();
-        let mut tx = self.store().begin().await?;
-        if !tx.end_unsent(row.id, CallStatus::Queued, to, now, None, Some(refusal)).await? {
-            return Ok(());
-        }
-        if let Some(slot) = row.claim_slot {
-            tx.free_claim(slot, row.id).await?;
-        }
-        tx.insert_event(&row.event(self.event_id(), now, event, to)).await?;
-        tx.commit().await?;
-        self.nudges().tell(row.id);
+        self.end_unsent_now(row, UnsentEnd::refused(Unsent::Queued, &refusal)).await?;
         Ok(())
     }
 
@@ -180,7 +160,11 @@ impl Engine {
             tx.commit().await?;
             if put_back && attempts.len() >= READ_ATTEMPTS {
                 let refusal = Refusal::UpstreamFailed(None);
-                self.end_queued(&row, CallStatus::Failed, EventType::Failed, &refusal).await?;
+                let failed = UnsentEnd {
+                    problem: Some(&refusal),
+                    ..UnsentEnd::plain(Unsent::Queued, CallStatus::Failed, EventType::Failed)
+                };
+                self.end_unsent_now(&row, failed).await?;
             }
             self.queue().ring();
         }

@@ -68,6 +68,11 @@ pub(crate) fn sees_all(person: &PersonActor) -> Result<bool, Refusal> {
 
 fn reach(person: &PersonActor, filter: &ReceiptFilter) -> Result<Reach, Refusal> {
     let all = sees_all(person)?;
+    let texts = [&filter.agent, &filter.action, &filter.host];
+    if texts.into_iter().flatten().any(|text| text.contains('\0')) {
+        // Nothing is named with a NUL.
+        return Ok(Reach::Nobody);
+    }
     Ok(match filter.person {
         None if all => Reach::All,
         Some(one) if all => Reach::One(one),

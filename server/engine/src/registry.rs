@@ -94,10 +94,10 @@ impl Engine {
         if owner.as_ref().is_none_or(|person| person.disabled_at.is_some()) {
             faults.push(FieldError::new("/owner", "There is nobody with this address."));
         }
-        if !is_name(&wanted.name) {
+        if !is_name(&wanted.name) || wanted.name.starts_with("agt_") {
             faults.push(FieldError::new(
                 "/name",
-                "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”.",
+                "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”, and may not look like an id.",
             ));
         }
         if wanted
@@ -180,8 +180,8 @@ impl Engine {
     /// is none, or it was revoked before.
     pub async fn revoke_agent(&self, name_or_id: &str) -> Result<bool, Refusal> {
         let agents = self.store().agents().await?;
-        let found =
-            agents.iter().find(|agent| agent.name == name_or_id || agent.id.to_string() == name_or_id);
+        let by_id = agents.iter().find(|agent| agent.id.to_string() == name_or_id);
+        let found = by_id.or_else(|| agents.iter().find(|agent| agent.name == name_or_id));
         let Some(agent) = found else { return Ok(false) };
         let mut tx = self.store().begin().await?;
         let revoked = tx.revoke_agent(agent.id, self.now()).await?;

@@ -1,5 +1,6 @@
 //! The send: once, under a lease that is renewed while it lasts, and then the record of how it ended.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::credential::Credential;
 use crate::egress::{NeverLeft, Sent};
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
-use crate::store::CallRow;
+use crate::store::{CallRow, CallState};
 use crate::stored_request::StoredRequest;
 
 /// Sends a call whose intent is durable, and records how it ended. Never fails: what cannot be recorded now is
@@ -23,14 +24,22 @@ pub(crate) async fn carry_out(
     action: &Action,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
-    let sending =
-        attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
-    let sent = match engine.taint_by(action, row.agent_id, row.session.as_deref()).await {
-        Ok(()) => under_lease(engine, row.id, sending).await,
-        Err(error) => {
-            tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
-            Sent::NeverLeft(NeverLeft::Unmarked)
-        }
+    let marked = engine.taint_by(action, row.agent_id, row.session.as_deref()).await;
+    if !holds_lease(engine, row).await {
+        // Somebody else has given the call up by now; sending it would make that untrue.
+        tracing::error!(call = %row.id, "a call was not sent: its lease had run out before");
+        return (Conclusion::given_up(row.id), None);
+    }
+    let sent = if let Err(error) = marked {
+        tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
+        Sent::NeverLeft(NeverLeft::Unmarked)
+    } else if action.credential.as_ref().map(|credential| &credential.name) == stored.credential.as_ref() {
+        let sending =
+            attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
+        under_lease(engine, row.id, sending).await
+    } else {
+        // Confirmed with one credential, and the catalogue names another by now.
+        Sent::NeverLeft(NeverLeft::Secret)
     };
     let mut conclusion = conclude(action, &stored.input, sent);
     if !action.effect.is_write() {
@@ -46,6 +55,15 @@ pub(crate) async fn carry_out(
     }
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     (conclusion, receipt)
+}
+
+/// Whether this process still answers for the call just before it connects. A process that was suspended since the
+/// intent finds its lease run out on the clock; one that is merely late renews it.
+async fn holds_lease(engine: &Engine, row: &CallRow) -> bool {
+    let CallState::Sending { lease_until } = row.state else { return true };
+    let lease = i64::try_from(engine.catalogue().server.lease.as_millis()).unwrap_or(i64::MAX);
+    let fresh = engine.now() < lease_until.plus_millis(-lease / 2);
+    fresh || matches!(engine.store().renew_lease(row.id, engine.node(), engine.lease_end()).await, Ok(true))
 }
 
 /// One attempt to send.
@@ -64,19 +82,24 @@ pub(crate) async fn attempt(
     engine.egress().send(checked, secret.as_ref(), key).await
 }
 
-/// Renews the call's lease as long as the send lasts.
+/// Renews the call's lease as long as the send lasts. Both go on side by side: a slow database does not keep the send
+/// from its answer.
 async fn under_lease<T>(engine: &Engine, id: CallId, sending: impl Future<Output = T>) -> T {
-    let mut sending = std::pin::pin!(sending);
+    tokio::select! {
+        ended = sending => ended,
+        never = renew_again_and_again(engine, id) => match never {},
+    }
+}
+
+async fn renew_again_and_again(engine: &Engine, id: CallId) -> Infallible {
     let pause = (engine.catalogue().server.lease / 3).max(Duration::from_millis(50));
     loop {
-        tokio::select! {
-            ended = &mut sending => return ended,
-            () = tokio::time::sleep(pause) => match engine.store().renew_lease(id, engine.node(), engine.lease_end()).await {
-                Ok(true) => {}
-                // The send goes on: its answer, when it comes, still tells the truth about the call.
-                Ok(false) => tracing::warn!(call = %id, "the lease of a send was lost"),
-                Err(error) => tracing::warn!(%error, call = %id, "the lease of a send could not be renewed"),
-            },
+        tokio::time::sleep(pause).await;
+        match engine.store().renew_lease(id, engine.node(), engine.lease_end()).await {
+            Ok(true) => {}
+            // The send goes on: its answer, when it comes, still tells the truth about the call.
+            Ok(false) => tracing::warn!(call = %id, "the lease of a send was lost"),
+            Err(error) => tracing::warn!(%error, call = %id, "the lease of a send could not be renewed"),
         }
     }
 }
@@ -98,27 +121,6 @@ pub(crate) async fn approval_of(
         at: last.map(|last| last.at),
         by: confirmations.into_iter().map(|confirmation| confirmation.person).collect(),
     })
-}
-
-/// Sends a call that stands in the database as `sending` under this node's lease.
-pub(crate) async fn send_confirmed(engine: &Engine, id: CallId) {
-    if let Err(refusal) = load_and_send(engine, id).await {
-        // The intent stays; when its lease has run out, recovery says that nobody knows.
-        tracing::error!(call = %id, code = %refusal.problem().code, "a confirmed call could not be sent");
-    }
-}
-
-async fn load_and_send(engine: &Engine, id: CallId) -> Result<(), Refusal> {
-    let row = engine.store().call(id).await?.ok_or(Refusal::NotFound)?;
-    let blob = row.input.as_deref().ok_or(Refusal::NotFound)?;
-    let stored = StoredRequest::open(engine.sealer(), id, blob)?;
-    let catalogue = engine.catalogue();
-    let Some(action) = catalogue.action_for(row.surface, &row.action, &stored.arguments) else {
-        completion::record_unsent(engine, &row, action_is_gone()).await?;
-        return Ok(());
-    };
-    carry_out(engine, &row, &action, &stored).await;
-    Ok(())
 }
 
 /// The answer to a call that waited longer than its action stayed in the catalogue.

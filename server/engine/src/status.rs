@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::answer::{Done, DoneStatus};
+use model::answer::{Done, DoneStatus, Waiting};
 use model::{Answer, Call, CallId, CallStatus, Problem, Refusal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::Instant;
@@ -44,14 +44,26 @@ impl Engine {
     }
 
     /// Waits for the end of a call that was answered "held" or "queued", and gives the final answer, or how it stands.
-    pub(crate) async fn wait_for_end(&self, id: CallId, wait: Duration) -> Result<Answer, Refusal> {
-        self.until_ended(id, wait).await?;
-        let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
-        if row.result.is_some() {
-            self.delivered(id).await?;
+    /// A database that is away meanwhile changes nothing about the call: then the first answer is given again.
+    pub(crate) async fn wait_for_end(&self, waiting: Waiting, wait: Duration) -> Result<Answer, Refusal> {
+        let id = waiting.call_id;
+        let waited = self.until_ended(id, wait).await;
+        let Ok(Some(row)) = self.store().call(id).await else { return Ok(Answer::Waiting(waiting)) };
+        if waited.is_err() {
+            return Ok(Answer::Waiting(waiting));
         }
-        let ended = self.final_answer(&row)?;
-        Ok(ended.unwrap_or_else(|| Answer::Waiting(pipeline::waiting(self, &row))))
+        if row.result.is_some()
+            && let Err(refusal) = self.delivered(id).await
+        {
+            tracing::warn!(call = %id, code = %refusal.problem().code, "a delivery could not be noted");
+        }
+        match self.final_answer(&row) {
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Ok(Answer::Waiting(pipeline::waiting(self, &row))),
+            // A result that cannot be opened: the call is done all the same, and its status tells so.
+            Err(Refusal::Unavailable) => Ok(Answer::Waiting(waiting)),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Waits until a call has ended or the time is up. Being told is only a nudge: the database is read again.

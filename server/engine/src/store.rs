@@ -28,7 +28,7 @@ use std::path::Path;
 use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyPool, Transaction};
 
-pub use self::call::{CallRow, CallState, NewCall, SendEnd, Standing};
+pub use self::call::{CallRow, CallState, NewCall, SendEnd, Standing, Unsent};
 pub use self::claim::{ClaimRow, NewClaim};
 pub use self::decision::{Confirmation, NewDecision};
 pub use self::dialect::Dialect;

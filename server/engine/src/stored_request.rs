@@ -21,6 +21,8 @@ pub(crate) struct StoredRequest {
     pub(crate) input: Value,
     /// The idempotency key to forward.
     pub(crate) key: Option<String>,
+    /// The name of the credential it was shown with.
+    pub(crate) credential: Option<String>,
     /// The agent's own reason.
     pub(crate) reason: Option<String>,
     /// What allowed a call that was never held.
@@ -34,6 +36,7 @@ struct Form {
     arguments: Map<String, Value>,
     input: Value,
     key: Option<String>,
+    credential: Option<String>,
     reason: Option<String>,
     approval: Option<Approval>,
     method: String,
@@ -50,6 +53,7 @@ impl StoredRequest {
             arguments: self.arguments.clone(),
             input: self.input.clone(),
             key: self.key.clone(),
+            credential: self.credential.clone(),
             reason: self.reason.clone(),
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
@@ -89,6 +93,7 @@ impl StoredRequest {
             arguments: form.arguments,
             input: form.input,
             key: form.key,
+            credential: form.credential,
             reason: form.reason,
             approval: form.approval,
             outgoing: Outgoing {

@@ -4,7 +4,8 @@ use model::{CallId, CallStatus, EventType, KeyId, PersonId, Refusal};
 
 use crate::actor::Actor;
 use crate::engine::Engine;
-use crate::store::{CallRow, StoreError};
+use crate::store::{CallRow, StoreError, Unsent};
+use crate::unsent::UnsentEnd;
 
 impl Engine {
     /// Takes a held call back and answers with it.
@@ -14,11 +15,10 @@ impl Engine {
     pub async fn withdraw(&self, actor: &Actor, id: CallId) -> Result<model::Call, Refusal> {
         let seen = self.seen_by(actor, id).await?;
         let (row, _) = seen.filter(|(_, standing)| standing.owns).ok_or(Refusal::NotFound)?;
-        if !self.take_back(&row, CallStatus::Held).await? {
+        if !self.take_back(&row, Unsent::Held).await? {
             return Err(Refusal::NotHeld);
         }
-        let row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
-        self.call_of(&row, true)
+        self.told_after(row, CallStatus::Withdrawn).await
     }
 
     /// Takes back everything that a revoked key has waiting.
@@ -36,26 +36,14 @@ impl Engine {
     async fn withdraw_all(&self, calls: &[CallId]) -> Result<(), StoreError> {
         for id in calls.iter().copied() {
             if let Some(row) = self.store().call(id).await? {
-                self.take_back(&row, row.state.status()).await?;
+                self.take_back(&row, Unsent::Any).await?;
             }
         }
         Ok(())
     }
 
-    /// `false`: the call is no longer in the state it was seen in.
-    async fn take_back(&self, row: &CallRow, from: CallStatus) -> Result<bool, StoreError> {
-        let now = self.now();
-        let mut tx = self.store().begin().await?;
-        if !tx.end_unsent(row.id, from, CallStatus::Withdrawn, now, None, None).await? {
-            return Ok(false);
-        }
-        if let Some(slot) = row.claim_slot {
-            tx.free_claim(slot, row.id).await?;
-        }
-        tx.insert_event(&row.event(self.event_id(), now, EventType::Withdrawn, CallStatus::Withdrawn))
-            .await?;
-        tx.commit().await?;
-        self.nudges().tell(row.id);
-        Ok(true)
+    /// `false`: the call has gone on meanwhile.
+    async fn take_back(&self, row: &CallRow, from: Unsent) -> Result<bool, StoreError> {
+        self.end_unsent_now(row, UnsentEnd::plain(from, CallStatus::Withdrawn, EventType::Withdrawn)).await
     }
 }

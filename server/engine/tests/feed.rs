@@ -36,10 +36,11 @@ async fn write_late(desk: &Desk, id: &str) {
     let person = desk.ann.id;
     let sql = format!(
         "INSERT INTO events (id, at, type, call_id, action, surface, person_id, status) VALUES \
-         ('{id}', 1, 'action.completed', 'call_01h455vb4pex5vsknk084sn02q', 'note', 'api', '{person}', 'done'); \
-         INSERT INTO events_unplaced (event_id) VALUES ('{id}')"
+         ('{id}', 1, 'action.completed', 'call_01h455vb4pex5vsknk084sn02q', 'note', 'api', '{person}', 'done')"
     );
-    desk.database.run(&sql).await.expect("written");
+    for sql in [sql, format!("INSERT INTO events_unplaced (event_id) VALUES ('{id}')")] {
+        desk.database.run(&sql).await.expect("written");
+    }
 }
 
 on_both! {
@@ -69,7 +70,7 @@ on_both! {
         assert_eq!(late[0].id.to_string(), "evt_01h455vb4pex5vsknk084sn02q");
         note(&desk.engine, &desk).await;
         let next = take(&mut feed, 1).await;
-        assert!(next.len() == 1 && next[0].id.to_string() > first[0].id.to_string(), "and nothing is repeated");
+        assert!(next.len() == 1 && next[0].id != first[0].id, "and nothing is repeated");
         let mut again = desk.engine.feed(desk.visitor(&desk.ann).await, Some(late[0].id)).await.expect("a feed");
         assert_eq!(ids(&take(&mut again, 1).await), ids(&next), "from the late one on");
     }

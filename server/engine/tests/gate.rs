@@ -110,7 +110,7 @@ on_both! {
         assert_eq!(call("denied").await, Err(Refusal::Denied));
         let offered = desk.engine.offered(&desk.actor(&desk.careful).await, model::Surface::Api, None).await.expect("a list");
         let names: Vec<_> = offered.iter().map(|action| action.name.as_str()).collect();
-        assert_eq!(names, ["read_quota", "note", "send_mail", "undoable", "two_people", "grouped"]);
+        assert_eq!(names, ["read_quota", "note", "send_mail", "undoable", "two_people", "grouped", "free"]);
         let tenant = engine::Arrival { tenant: Some("acme".to_owned()), ..desk.quick("note", json!({ "text": "x" })).await };
         assert_eq!(desk.engine.call(tenant, None).await, Err(Refusal::NotFound), "no member");
         let nobody = desk::arrival(engine::Actor::Public { client: None }, "note", json!({ "text": "x" }));
@@ -123,5 +123,18 @@ on_both! {
         let refused = desk.engine.call(desk.careful("send_mail", json!({ "to": "missing", "body": "b" })).await, None).await;
         assert!(matches!(refused, Err(Refusal::Refused { status: 409, upstream_status: Some(404), .. })), "{refused:?}");
         assert_eq!(desk.database.count("SELECT COUNT(*) FROM calls").await, 0);
+    }
+}
+
+on_both! {
+    async fn what_could_not_be_kept_as_it_is_is_refused(desk: Desk) {
+        let deep = (0..80).fold(json!(1), |inner, _| json!([inner]));
+        for body in [json!({ "$serde_json::private::RawValue": "{\"x\":1}" }), deep] {
+            let input = json!({ "to": "a", "body": "b", "extra": body });
+            assert_eq!(fields(&desk.engine.call(desk.careful("free", input).await, None).await).len(), 1);
+        }
+        let many: serde_json::Map<String, Value> = (0..50_000).map(|n| (format!("k{n}"), json!(1))).collect();
+        let told = desk.engine.call(desk.careful("note", Value::Object(many)).await, None).await;
+        assert!(fields(&told).len() <= 101, "a flood of faults is told in part");
     }
 }

@@ -416,3 +416,58 @@ on_both! {
         assert_eq!(desk.engine.remove_tenant("acme", None).await, Ok(false));
     }
 }
+
+on_both! {
+    async fn revoking_the_key_leaves_what_is_being_sent_alone(desk: Desk) {
+        desk.upstream.behave(Behaviour::Wait);
+        let waiting = held(&desk, keyed(desk.careful("send_mail", mail()).await, "k")).await;
+        let version = version(&desk, &desk.ann).await;
+        let ann = desk.decider(&desk.ann).await;
+        desk.engine.decide(&ann, waiting.call_id, confirm(&version)).await.expect("recorded");
+        desk.upstream.until_writes(1).await;
+        assert_eq!(desk.engine.revoke_agent("careful").await, Ok(true));
+        desk.upstream.release();
+        let owner = engine::Actor::Person(desk.visitor(&desk.ann).await);
+        let call = desk.engine.call_status(&owner, waiting.call_id, Some(Duration::from_secs(10))).await.expect("a status");
+        assert_eq!(call.status, CallStatus::Done, "what was sent is told as sent");
+        assert!(call.receipt_id.is_some());
+    }
+}
+
+on_both! {
+    async fn two_votes_at_once_make_a_quorum_and_one_send(desk: Desk) {
+        for turn in 0..4 {
+            let input = serde_json::json!({ "target": format!("thing-{turn}") });
+            let waiting = held(&desk, desk.careful("two_people", input).await).await;
+            let version = version(&desk, &desk.max).await;
+            let (max, olga) = (desk.decider(&desk.max).await, desk.decider(&desk.olga).await);
+            let other = desk.second_node().await;
+            let (first, second) = tokio::join!(
+                desk.engine.decide(&max, waiting.call_id, confirm(&version)),
+                other.decide(&olga, waiting.call_id, confirm(&version)),
+            );
+            assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
+            assert_eq!(ended(&desk, &desk.careful, &waiting).await.status, CallStatus::Done);
+            assert_eq!(desk.upstream.writes().len(), turn + 1);
+        }
+    }
+}
+
+on_both! {
+    async fn different_people_race_to_one_decision(desk: Desk) {
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("a member");
+        desk.engine.add_to_group("mailers", "olga@desk.test").await.expect("a member");
+        for turn in 0..4 {
+            let waiting = held(&desk, desk.careful("grouped", serde_json::json!({ "to": turn.to_string() })).await).await;
+            let version = version(&desk, &desk.max).await;
+            let (max, olga) = (desk.decider(&desk.max).await, desk.decider(&desk.olga).await);
+            let (yes, no) = tokio::join!(
+                desk.engine.decide(&max, waiting.call_id, confirm(&version)),
+                desk.engine.decide(&olga, waiting.call_id, decline("no")),
+            );
+            assert!(yes.is_ok() != no.is_ok(), "{yes:?} {no:?}");
+            let call = ended(&desk, &desk.careful, &waiting).await;
+            assert_eq!(call.status, if yes.is_ok() { CallStatus::Done } else { CallStatus::Declined });
+        }
+    }
+}

@@ -22,7 +22,7 @@ const POSTGRES_COLUMNS: &str = "SELECT table_name || '.' || column_name || ' ' |
 const SQLITE_INDEXES: &str =
     "SELECT name FROM sqlite_master WHERE type = 'index' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
 const POSTGRES_INDEXES: &str = "SELECT indexname::text FROM pg_indexes WHERE schemaname = 'public' \
-    AND indexname NOT LIKE '%_pkey' AND indexname NOT LIKE '%_key' AND tablename <> '_sqlx_migrations' ORDER BY 1";
+    AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conname = indexname) AND tablename <> '_sqlx_migrations' ORDER BY 1";
 
 fn sorted(mut lines: Vec<String>) -> Vec<String> {
     lines.sort();

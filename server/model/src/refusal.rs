@@ -158,8 +158,15 @@ impl Refusal {
             Self::Paused => Problem::new(Code::Paused, 503, "Paused", "Calls are paused. Nothing was done. Try again later."),
             Self::EgressBlocked(why) => Problem::new(Code::EgressBlocked, 403, "Egress blocked", format!("{why} Nothing was sent.")),
             Self::UpstreamUnreachable => Problem::new(Code::UpstreamUnreachable, 502, "Upstream unreachable", "The service could not be reached. Nothing was sent. It is safe to call again."),
-            Self::UpstreamFailed(status) => Problem::new(Code::UpstreamFailed, 502, "Upstream failed", "The service failed to answer this properly. It says that nothing was done; call again if it is still wanted.").with_context(json!({ "upstream_status": status })),
             Self::AnswerLost { upstream_status, why, receipt } => Problem::new(Code::UpstreamFailed, 502, "Answer lost", lost_detail(*upstream_status, *why)).with_context(json!({ "upstream_status": upstream_status, "receipt_id": receipt })),
+            Self::UpstreamFailed(status) => {
+                let detail = match status {
+                    Some(_) => "The service failed to do this and said so. Nothing was changed there; call again if it is still wanted.",
+                    None => "The service gave no usable answer. Nothing was changed by this; call again if it is still wanted.",
+                };
+                Problem::new(Code::UpstreamFailed, 502, "Upstream failed", detail)
+                    .with_context(json!({ "upstream_status": status }))
+            }
             Self::Unavailable => Problem::new(Code::Unavailable, 503, "Unavailable", "The desk cannot do this now. Nothing was done. Try again in a moment."),
         }
     }

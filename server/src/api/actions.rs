@@ -17,7 +17,7 @@ use super::call_headers::{self, CallHeaders};
 use super::documented::{CallProblems, DoneOrPreview, ListProblems, PromptOrWaiting};
 use super::list_answer::list_answer;
 use super::path_id::PathId;
-use super::prefer::Wait;
+use super::prefer::{self, Wait};
 use super::query::Query;
 use crate::problem::Rejected;
 
@@ -88,7 +88,7 @@ fn unknown_cursor() -> Refusal {
     post, path = "/actions/{name}", operation_id = "callAction", tag = "actions",
     params(
         ("name" = String, Path, description = "The action's name."),
-        ("Prefer" = Option<String>, Header, description = "`wait=N` holds the answer for up to N ≤ 300 seconds until a person has decided (RFC 7240)."),
+        ("Prefer" = Option<String>, Header, description = "`respond-async` puts the call into the durable queue: it is answered `queued` and run later. `wait=N` holds the answer for up to N ≤ 300 seconds until the call has ended (RFC 7240). Both together queue the call and wait for its end."),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. A repeat with the same key is answered from the receipt and never sent again."),
         ("Countersign-Session" = Option<String>, Header, description = "The agent's own run, 1 to 128 visible characters."),
         ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the call is for."),
@@ -106,7 +106,7 @@ fn unknown_cursor() -> Refusal {
         (status = 202, description = "Nothing has been done: it waits for a person or in the queue, or the caller has to confirm.", body = PromptOrWaiting, headers(
             ("Location" = Option<String>, description = "Where to ask how the call stands."),
             ("Retry-After" = Option<u32>, description = "Seconds until it is worth asking."),
-            ("Preference-Applied" = Option<String>, description = "The wait that was kept."),
+            ("Preference-Applied" = Option<String>, description = "The preferences that were kept."),
         )),
         CallProblems,
     ),
@@ -121,13 +121,14 @@ pub(crate) async fn call(
 ) -> Result<Response, Rejected> {
     let CallHeaders { keys: key_header, session, tenant, reason } = CallHeaders::read(&headers)?;
     let wait = Wait::asked(&headers, LONGEST_WAIT);
-    let arrival =
-        Arrival { actor, surface: Surface::Api, action, input, key_header, session, tenant, reason };
+    let respond_async = prefer::respond_async(&headers);
+    let surface = if respond_async { Surface::Queue } else { Surface::Api };
+    let arrival = Arrival { actor, surface, action, input, key_header, session, tenant, reason };
     let answer = engine.call(arrival, wait.map(Wait::duration)).await?;
     let mut response = render(&answer);
-    if let Some(wait) = wait {
-        wait.note(response.headers_mut());
-    }
+    // A prompt, a preview and a replay are answered at once: then nothing was put off.
+    let put_off = respond_async && matches!(answer, Answer::Waiting(_));
+    prefer::note(response.headers_mut(), put_off, wait);
     Ok(response)
 }
 
@@ -252,6 +253,51 @@ mod tests {
         let next = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
         let second = desk.get(&next, desk.quick()).ok(200).await;
         assert_eq!(second.body["items"][0]["name"], names[1]);
+    }
+
+    #[tokio::test]
+    async fn a_call_is_queued_and_told_where_it_stands() {
+        let desk = Desk::open().await;
+        let input = json!({ "ticket": "T-101", "state": "closed" });
+        let call = |key: &str| {
+            let ask = desk.call("move_ticket", desk.quick(), &input);
+            ask.header("prefer", "respond-async").header("idempotency-key", key)
+        };
+        let told = call("k1").ok(202).await;
+        assert_eq!((&told.body["status"], &told.body["executed"]), (&json!("queued"), &json!(false)));
+        assert!(told.body["message"].as_str().is_some_and(|text| text.starts_with("Nothing has been done.")));
+        let place = told.body["poll"].as_str().expect("a path").to_owned();
+        assert_eq!(told.headers["location"], place.as_str());
+        assert_eq!(
+            (&told.headers["preference-applied"], &told.headers["retry-after"]),
+            (&"respond-async".parse().expect("text"), &"5".parse().expect("text"))
+        );
+        let flying = call("k1").refused(409, "idempotency_in_flight").await;
+        assert_eq!(flying.headers["location"], place.as_str());
+        assert_eq!(desk.get(&place, desk.quick()).ok(200).await.body["status"], "queued");
+        desk.ask("DELETE", &place).token(desk.quick()).refused(409, "not_held").await;
+        let jobs = desk.engine.start_jobs();
+        let done = desk.get(&place, desk.quick()).header("prefer", "wait=30").ok(200).await;
+        assert_eq!((&done.body["status"], &done.body["surface"]), (&json!("done"), &json!("queue")));
+        let again = call("k1").ok(200).await;
+        assert_eq!(again.headers["countersign-receipt"], done.body["receipt_id"].as_str().expect("an id"));
+        let waited = call("k2").header("prefer", "wait=30").ok(200).await;
+        assert_eq!(
+            (&waited.body["status"], &waited.headers["preference-applied"]),
+            (&json!("done"), &"wait=30".parse().expect("text"))
+        );
+        let prompt = desk.call(
+            "send_mail",
+            desk.quick(),
+            &json!({ "to": "bo@customers.test", "subject": "s", "body": "b" }),
+        );
+        let prompt = prompt.header("prefer", "respond-async").ok(202).await;
+        assert_eq!(
+            (&prompt.body["status"], prompt.headers.get("preference-applied")),
+            (&json!("confirmation_required"), None)
+        );
+        assert_eq!(desk.upstream().await["writes_received"], 2);
+        jobs.stop().await;
     }
 
     #[tokio::test]

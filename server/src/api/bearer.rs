@@ -13,8 +13,8 @@ use percent_encoding::percent_decode_str;
 use super::call_headers;
 use crate::problem::Rejected;
 
-/// Lets a request in when its token is known, or when it has none and calls a public action. Everything else is the
-/// same 401, whatever the path.
+/// Lets a request in when its token is known, or when it has none and calls a public action or may have a prompt of one
+/// to reject. Everything else is the same 401, whatever the path.
 pub(crate) async fn authenticate(
     State(engine): State<Engine>,
     mut request: Request,
@@ -22,7 +22,7 @@ pub(crate) async fn authenticate(
 ) -> Result<Response, Rejected> {
     let actor = match token(request.headers()) {
         Presented::Token(token) => engine.authenticate(token).await?,
-        Presented::Nothing if calls_public_action(&engine, &request) => {
+        Presented::Nothing if calls_public_action(&engine, &request) || may_reject(&request) => {
             Actor::Public { client: call_headers::client(request.headers())? }
         }
         Presented::Nothing | Presented::Garbled => return Err(Refusal::Unauthenticated.into()),
@@ -70,8 +70,18 @@ fn is_public(engine: &Engine, name: &str) -> bool {
 
 /// The action that a path below `/v1` calls.
 fn action_of(path: &str) -> Option<String> {
-    let name = path.strip_prefix("/actions/").filter(|name| !name.is_empty() && !name.contains('/'))?;
+    let name = last_segment(path, "/actions/")?;
     percent_decode_str(name).decode_utf8().ok().map(Into::into)
+}
+
+/// Whether this is `DELETE /confirmations/{token}` (below `/v1`): a public action asks its caller back too.
+fn may_reject(request: &Request) -> bool {
+    request.method() == Method::DELETE && last_segment(request.uri().path(), "/confirmations/").is_some()
+}
+
+/// The one segment of a path behind this.
+fn last_segment<'a>(path: &'a str, before: &str) -> Option<&'a str> {
+    path.strip_prefix(before).filter(|segment| !segment.is_empty() && !segment.contains('/'))
 }
 
 /// Whoever is calling.

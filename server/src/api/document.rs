@@ -125,6 +125,7 @@ mod tests {
         let expected = [
             "delete /v1/calls/{id}",
             "delete /v1/calls/{id}/decision",
+            "delete /v1/confirmations/{token}",
             "get /healthz",
             "get /openapi.json",
             "get /readyz",

@@ -110,6 +110,8 @@ problems! { /// Of asking how a call stands.
 CallStatusProblems: Unauthenticated, NotFound, RateLimited, Unavailable }
 problems! { /// Of taking a call back.
 WithdrawProblems: Unauthenticated, NotFound, NotHeld, RateLimited, Unavailable }
+problems! { /// Of rejecting a prompt.
+RejectProblems: Unauthenticated, NotFound, Invalid, RateLimited, Unavailable }
 problems! { /// Of deciding.
 DecisionProblems: Malformed, Unauthenticated, Denied, EgressBlocked, NotFound, PreviewChanged, AlreadyDecided,
 NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable,

@@ -1,4 +1,4 @@
-//! The header `Prefer` (RFC 7240): how long the caller would like to wait.
+//! The header `Prefer` (RFC 7240): how long the caller would like to wait, and whether the call may be queued.
 
 use std::time::Duration;
 
@@ -15,12 +15,7 @@ pub(crate) struct Wait(u64);
 impl Wait {
     /// The first `wait=N` of the request. A preference that cannot be read is none: it never fails a request.
     pub(crate) fn asked(headers: &HeaderMap, most: u64) -> Option<Self> {
-        let value = headers
-            .get_all("prefer")
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|text| text.split(','))
-            .find_map(wait_of)?;
+        let value = preferences(headers).find_map(wait_of)?;
         // Digits too many for a number mean very long, and very long is cut like long.
         let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
         let seconds = digits.then(|| value.parse().unwrap_or(u64::MAX))?;
@@ -34,10 +29,31 @@ impl Wait {
 
     /// Says on an answer that the wait was kept.
     pub(crate) fn note(self, headers: &mut HeaderMap) {
-        if let Ok(value) = HeaderValue::from_str(&format!("wait={}", self.0)) {
-            headers.insert(PREFERENCE_APPLIED, value);
-        }
+        note(headers, false, Some(self));
     }
+}
+
+/// Whether the request prefers to be answered before it has been carried out.
+pub(crate) fn respond_async(headers: &HeaderMap) -> bool {
+    preferences(headers)
+        .filter_map(|preference| preference.split([';', '=']).next())
+        .any(|name| name.trim().eq_ignore_ascii_case("respond-async"))
+}
+
+/// Says on an answer which preferences were kept.
+pub(crate) fn note(headers: &mut HeaderMap, respond_async: bool, wait: Option<Wait>) {
+    let kept =
+        [respond_async.then(|| "respond-async".to_owned()), wait.map(|wait| format!("wait={}", wait.0))];
+    let kept: Vec<_> = kept.into_iter().flatten().collect();
+    if let Some(value) = HeaderValue::from_str(&kept.join(", ")).ok().filter(|value| !value.is_empty()) {
+        headers.insert(PREFERENCE_APPLIED, value);
+    }
+}
+
+/// Every preference of the request, in order.
+fn preferences(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all("prefer").iter();
+    values.filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(','))
 }
 
 /// The value of this preference, if it is `wait`; its parameters mean nothing here.
@@ -50,9 +66,37 @@ fn wait_of(preference: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
+    fn headers(values: &[&'static str]) -> HeaderMap {
+        let header =
+            |value: &&'static str| (HeaderName::from_static("prefer"), HeaderValue::from_static(value));
+        values.iter().map(header).collect()
+    }
+
     fn asked(values: &[&'static str]) -> Option<u64> {
-        let headers = values.iter().map(|v| (HeaderName::from_static("prefer"), HeaderValue::from_static(v)));
-        Wait::asked(&headers.collect(), 300).map(|wait| wait.0)
+        Wait::asked(&headers(values), 300).map(|wait| wait.0)
+    }
+
+    #[test]
+    fn a_call_is_queued_when_that_is_preferred() {
+        for values in [&["respond-async"][..], &["wait=10, Respond-Async; x=y"], &["foo", "respond-async"]] {
+            assert!(respond_async(&headers(values)), "{values:?}");
+        }
+        for values in [&[][..], &["respond-asynchronously"], &["x=respond-async"], &["wait=10"]] {
+            assert!(!respond_async(&headers(values)), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_kept_is_told_in_one_header() {
+        let noted = |respond_async, wait| {
+            let mut headers = HeaderMap::new();
+            note(&mut headers, respond_async, wait);
+            headers.get(PREFERENCE_APPLIED).map(|value| value.to_str().unwrap_or_default().to_owned())
+        };
+        assert_eq!(noted(true, Some(Wait(3))).as_deref(), Some("respond-async, wait=3"));
+        assert_eq!(noted(true, None).as_deref(), Some("respond-async"));
+        assert_eq!(noted(false, Some(Wait(3))).as_deref(), Some("wait=3"));
+        assert_eq!(noted(false, None), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::demo::testing::Desk;
 
-const V1_PATHS: [(&str, &str); 15] = [
+const V1_PATHS: [(&str, &str); 17] = [
     ("GET", "/v1/actions"),
     ("GET", "/v1/calls/call_01h455vb4pex5vsknk084sn02q"),
     ("DELETE", "/v1/calls/call_01h455vb4pex5vsknk084sn02q"),
@@ -15,6 +15,8 @@ const V1_PATHS: [(&str, &str); 15] = [
     ("GET", "/v1/receipts"),
     ("GET", "/v1/receipts/rct_01h455vb4pex5vsknk084sn02q"),
     ("GET", "/v1/events"),
+    ("DELETE", "/v1/confirmations/cft_nonsense"),
+    ("DELETE", "/v1/confirmations/a/b"),
     ("PATCH", "/v1/nothing/here"),
     ("POST", "/v1/fetch"),
     ("POST", "/v1/sessions/run-1/taint"),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::Output;
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
-use crate::serve;
+use crate::{reload, serve};
 
 /// Bring the database up to date and serve until told to stop (SIGTERM or SIGINT).
 #[derive(Debug, Args)]
@@ -31,7 +31,16 @@ impl Serve {
         let url = engine.public_url();
         let text = format!("Countersign listens on {listen}; people open {url}");
         self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;
-        serve::serve(engine, listener).await?;
+        let reloading = reload::on_signal(engine.clone(), config.file.clone()).map_err(|error| {
+            Failure::new(
+                format!("SIGHUP cannot be heard: {error}."),
+                "Nothing is being served.",
+                "Start it again.",
+            )
+        })?;
+        let served = serve::serve(engine, listener).await;
+        reloading.abort();
+        served?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -177,6 +177,12 @@ impl Ask<'_> {
         self
     }
 
+    /// The answer before its body has been read, for one that goes on.
+    pub(crate) async fn open(self) -> Response {
+        let request = self.request.body(self.body).expect("a request");
+        self.desk.app.clone().oneshot(request).await.expect("an answer")
+    }
+
     pub(crate) async fn send(self) -> Told {
         told(self.desk.app.clone(), self.request.body(self.body).expect("a request")).await
     }

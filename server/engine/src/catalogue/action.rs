@@ -243,7 +243,7 @@ impl Action {
     /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
     pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
         let pointers = self.work.described().map_or(&[][..], |described| &described.fingerprint);
-        fingerprint::of(outgoing, dry_run, pointers)
+        fingerprint::of(outgoing, self.credential.as_deref(), dry_run, pointers)
     }
 }
 

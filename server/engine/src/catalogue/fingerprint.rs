@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::document::Section;
 use super::mistake::Wrong;
+use crate::credential::Credential;
 use crate::outgoing::Outgoing;
 
 /// Reads the JSON Pointers of `fingerprint`.
@@ -31,7 +32,12 @@ fn is_pointer(text: &str) -> bool {
 
 /// SHA-256 over the request, and the dry run's status and body. Every part goes in with its length, so that no two
 /// different requests read the same.
-pub(super) fn of(outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>, pointers: &[String]) -> [u8; 32] {
+pub(super) fn of(
+    outgoing: &Outgoing,
+    credential: Option<&Credential>,
+    dry_run: Option<(u16, &[u8])>,
+    pointers: &[String],
+) -> [u8; 32] {
     let mut parts = Parts(Sha256::new());
     parts.add(b"countersign fingerprint 1");
     parts.add(outgoing.method.as_str().as_bytes());
@@ -42,6 +48,10 @@ pub(super) fn of(outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>, pointers: &
         parts.add(value.as_bytes());
     }
     parts.maybe(outgoing.body.as_deref());
+    // Whose secret goes with it, and where it goes, is a part of what was shown.
+    parts.maybe(credential.map(|credential| credential.name.as_bytes()));
+    parts.maybe(credential.map(|credential| credential.header.as_str().as_bytes()));
+    parts.maybe(credential.map(|credential| credential.value.as_bytes()));
     match dry_run {
         None => parts.count(0),
         Some((status, body)) => {
@@ -140,21 +150,21 @@ mod tests {
             outgoing(Method::POST, url, &[("a", "b")], None),
         ];
         let prints: std::collections::HashSet<_> =
-            variants.iter().map(|variant| of(variant, None, &[])).collect();
+            variants.iter().map(|variant| of(variant, None, None, &[])).collect();
         assert_eq!(prints.len(), variants.len());
-        assert_eq!(of(&variants[0], None, &[]), of(&variants[0].clone(), None, &[]));
+        assert_eq!(of(&variants[0], None, None, &[]), of(&variants[0].clone(), None, None, &[]));
     }
 
     #[test]
     fn the_dry_run_counts_as_far_as_it_is_pointed_at() {
         let request = outgoing(Method::POST, "https://a.example/", &[], None);
-        let whole = |status, body: &str| of(&request, Some((status, body.as_bytes())), &[]);
-        assert_ne!(of(&request, None, &[]), whole(200, ""));
+        let whole = |status, body: &str| of(&request, None, Some((status, body.as_bytes())), &[]);
+        assert_ne!(of(&request, None, None, &[]), whole(200, ""));
         assert_ne!(whole(200, "a"), whole(201, "a"));
         assert_ne!(whole(200, "a"), whole(200, "b"));
 
         let pointers = vec!["/name".to_owned(), "/at".to_owned()];
-        let narrow = |status, body: &str| of(&request, Some((status, body.as_bytes())), &pointers);
+        let narrow = |status, body: &str| of(&request, None, Some((status, body.as_bytes())), &pointers);
         assert_eq!(narrow(200, r#"{"name":"a","seen":1}"#), narrow(200, r#"{ "seen": 2, "name": "a" }"#));
         assert_ne!(narrow(200, r#"{"name":"a"}"#), narrow(200, r#"{"name":"b"}"#));
         assert_ne!(narrow(200, r#"{"name":null}"#), narrow(200, r"{}"));

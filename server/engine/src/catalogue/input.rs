@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::action::Action;
 use super::names::is_composed;
+use super::schema::MOST_FAULTS;
 use super::schema::escape;
 
 /// The fields of a call that are the desk's and not the action's.
@@ -30,7 +31,7 @@ pub fn cut_to_schema(action: &Action, arguments: Map<String, Value>) -> Map<Stri
 
 /// Step 6 elsewhere: every argument that is not advertised, as a fault.
 pub fn unknown_arguments(action: &Action, arguments: &Map<String, Value>) -> Vec<FieldError> {
-    let unknown = arguments.keys().filter(|name| !is_advertised(action, name));
+    let unknown = arguments.keys().filter(|name| !is_advertised(action, name)).take(MOST_FAULTS);
     unknown
         .map(|name| FieldError::new(format!("/{}", escape(name)), action.input.unknown(name, true)))
         .collect()
@@ -66,36 +67,47 @@ pub fn prepare(
     Ok(prepared)
 }
 
-/// Every place that holds a NUL character, in a text or in a name. A name that holds one is told by its object.
-pub fn nul_fields(arguments: &Map<String, Value>) -> Vec<FieldError> {
+/// How deep arguments may nest: as much as anybody writes, and far below where a parser gives up on what was stored.
+const DEEPEST: usize = 64;
+
+/// Names that the JSON library takes for marks of its own: what is read back would not be what was written.
+const RESERVED: &str = "$serde_json::private::";
+
+/// Every place that cannot be kept as it is: a NUL character in a text or in a name, a name with a meaning of its own,
+/// or nesting without end. A name at fault is told by its object.
+pub fn unkeepable_fields(arguments: &Map<String, Value>) -> Vec<FieldError> {
     let mut faults = Vec::new();
-    find_nul_in_object(arguments, "", &mut faults);
+    look_into_object(arguments, "", 1, &mut faults);
     faults.dedup();
     faults
 }
 
-fn find_nul_in_object(entries: &Map<String, Value>, at: &str, faults: &mut Vec<FieldError>) {
+fn look_into_object(entries: &Map<String, Value>, at: &str, depth: usize, faults: &mut Vec<FieldError>) {
     for (name, value) in entries {
         if name.contains('\0') {
             faults.push(FieldError::new(at, "A field's name may not hold a NUL character."));
+        } else if name.starts_with(RESERVED) {
+            faults.push(FieldError::new(at, "A field has a name that is reserved."));
         } else {
-            find_nul(value, &format!("{at}/{}", escape(name)), faults);
+            look_into(value, &format!("{at}/{}", escape(name)), depth, faults);
         }
     }
 }
 
-fn find_nul(value: &Value, at: &str, faults: &mut Vec<FieldError>) {
+fn look_into(value: &Value, at: &str, depth: usize, faults: &mut Vec<FieldError>) {
     match value {
         Value::String(text) if text.contains('\0') => {
             faults.push(FieldError::new(at, "This may not hold a NUL character."));
         }
-        Value::Array(items) => {
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(index, item)| find_nul(item, &format!("{at}/{index}"), faults));
+        Value::Array(_) | Value::Object(_) if depth >= DEEPEST => {
+            faults.push(FieldError::new(at, "This is nested too deeply."));
         }
-        Value::Object(entries) => find_nul_in_object(entries, at, faults),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                look_into(item, &format!("{at}/{index}"), depth + 1, faults);
+            }
+        }
+        Value::Object(entries) => look_into_object(entries, at, depth + 1, faults),
         _ => {}
     }
 }

@@ -1,5 +1,7 @@
 //! The schema of an action's input, and what it says about an input that does not fit.
 
+use std::collections::HashSet;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind as Fault};
 use jsonschema::{Draft, ValidationError, Validator};
 use model::FieldError;
@@ -9,6 +11,9 @@ use super::document::{Kind, Node};
 use super::keywords;
 use super::mistake::{Notes, Wrong, nearest};
 use super::names::{Names, is_composed};
+
+/// How many faults are told at once. Nobody mends more in one go, and the answer stays small.
+pub(super) const MOST_FAULTS: usize = 100;
 
 /// The schema of an action's input.
 #[derive(Debug)]
@@ -90,17 +95,16 @@ impl InputSchema {
         self.schema.get("properties")?.get(name)
     }
 
-    /// Every fault of an input, one sentence a field and fault, none with the caller's value.
+    /// Every fault of an input, one sentence a field and fault, none with the caller's value; the first hundred when
+    /// there are more.
     pub(super) fn faults(&self, input: &Value) -> Vec<FieldError> {
-        let mut faults: Vec<FieldError> = Vec::new();
-        for error in self.validator.iter_errors(input) {
-            for fault in self.fault(&error) {
-                if !faults.contains(&fault) {
-                    faults.push(fault);
-                }
-            }
-        }
-        faults
+        let mut seen = HashSet::new();
+        self.validator
+            .iter_errors(input)
+            .flat_map(|error| self.fault(&error))
+            .filter(|fault| seen.insert((fault.field.clone(), fault.message.clone())))
+            .take(MOST_FAULTS)
+            .collect()
     }
 
     fn fault(&self, error: &ValidationError<'_>) -> Vec<FieldError> {
@@ -113,6 +117,7 @@ impl InputSchema {
             Fault::AdditionalProperties { unexpected } | Fault::UnevaluatedProperties { unexpected } => {
                 unexpected
                     .iter()
+                    .take(MOST_FAULTS)
                     .map(|name| {
                         FieldError::new(format!("{at}/{}", escape(name)), self.unknown(name, at.is_empty()))
                     })

@@ -214,6 +214,11 @@ impl Template {
         match &self.whole {
             Some(Whole::Literal) => Some(self.source.clone()),
             Some(Whole::Path(path)) => scope.at(path).map(words),
+            Some(Whole::Expression(expression))
+                if expression.eval(scope.context()).is_ok_and(|value| value.is_undefined()) =>
+            {
+                None
+            }
             _ => LENIENT.render_str(&self.source, scope.context()).ok(),
         }
     }

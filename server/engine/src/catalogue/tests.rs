@@ -748,7 +748,7 @@ input = { type = "object", required = ["n"], properties = { n = { type = "intege
         json!({ "n": 1, "dry_run": true, "idempotency_key": "k", "o": { "k": 1 } })
     );
 
-    let nul = input::nul_fields(&map(
+    let nul = input::unkeepable_fields(&map(
         json!({ "a": "x\u{0}", "b": [{ "c/d": "\u{0}", "e\u{0}": 1 }], "f": "fine" }),
     ));
     assert_eq!(

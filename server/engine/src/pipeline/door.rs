@@ -9,14 +9,8 @@ use crate::arrival::Arrival;
 use crate::catalogue::{Caller, CallerKind};
 use crate::engine::Engine;
 
-/// A new call.
-pub(super) fn pass(engine: &Engine, arrival: Arrival) -> Result<Call<Found>, Refusal> {
-    let id = CallId::from_uuid(engine.ambient().uuid());
-    reopen(engine, id, arrival)
-}
-
-/// The same door for a call that has its id already.
-pub(super) fn reopen(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
+/// A call with its id: a new one, or one that was held.
+pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call<Found>, Refusal> {
     let catalogue = engine.catalogue();
     let action = catalogue
         .action_for(arrival.surface, &arrival.action, &arrival.input)

@@ -24,6 +24,7 @@ pub(super) async fn store(
         arguments: ready.arguments,
         input: ready.input,
         key: ready.control.key.map(|key| key.as_str().to_owned()),
+        credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
         approval: Some(approval),
         outgoing,

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::stage::{Call, Control, Cut, Head, Prepared, Ready, Sent};
 use super::stop::Stop;
+use crate::actor::Actor;
 use crate::catalogue::input;
 use crate::idempotency::IdempotencyKey;
 
@@ -17,7 +18,7 @@ pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
         refuse_bad_key(&call.data.key_header)?;
     }
     Ok(call.become_with(|Sent { input: mut arguments, key_header }| {
-        let mut faults = input::nul_fields(&arguments);
+        let mut faults = input::unkeepable_fields(&arguments);
         let control = split_control(&head, &mut arguments, &key_header, &mut faults);
         if head.surface != Surface::Mcp {
             faults.extend(input::unknown_arguments(&head.action, &arguments));
@@ -51,7 +52,9 @@ fn split_control(
     faults: &mut Vec<FieldError>,
 ) -> Control {
     // Actions that only read or cannot replay ignore the key, so that a caller may send one with everything.
-    let keyed = head.action.effect.is_write() && head.action.replay;
+    // So do callers that have no scope to remember it in.
+    let scoped = !matches!(head.actor, Actor::Public { client: None });
+    let keyed = head.action.effect.is_write() && head.action.replay && scoped;
     if head.action.passes_on() {
         // The request is all there is.
         let key = if keyed { key(head, None, header, faults) } else { None };

@@ -84,8 +84,8 @@ fn every_changed_character_is_noticed() {
 fn every_flipped_bit_is_noticed() {
     let sealer = sealer(&[&key()]);
     let text = state().seal(&sealer, &binding());
-    let (head, sealed) = text.rsplit_once('.').expect("three parts");
-    let blob = URL_SAFE_NO_PAD.decode(sealed).expect("base64url");
+    let (head, last) = text.rsplit_once('.').expect("three parts");
+    let blob = URL_SAFE_NO_PAD.decode(last).expect("base64url");
     for bit in 0..blob.len() * 8 {
         let mut blob = blob.clone();
         blob[bit / 8] ^= 1 << (bit % 8);

@@ -166,6 +166,31 @@ pub struct SendEnd<'a> {
     pub attempts: &'a [Attempt],
 }
 
+/// Which calls of which nothing has been sent. No other call can be ended without its send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsent {
+    /// Held and not lapsed.
+    Held,
+    /// Held and lapsed.
+    Lapsed,
+    /// In the queue.
+    Queued,
+    /// Held, queued, or confirmed and still to be undone.
+    Any,
+}
+
+impl Unsent {
+    /// `$3` is now.
+    const fn condition(self) -> &'static str {
+        match self {
+            Self::Held => "state = 'held' AND expires_at > $3",
+            Self::Lapsed => "state = 'held' AND expires_at <= $3",
+            Self::Queued => "state = 'queued'",
+            Self::Any => "state IN ('held', 'approved', 'queued')",
+        }
+    }
+}
+
 /// How one person stands to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
@@ -421,32 +446,36 @@ impl Tx {
         Ok(())
     }
 
-    /// Takes the row of a held call that still has this preview, so that nobody else decides it until the end of this
-    /// transaction. `false`: it is past holding, lapsed, or has another preview.
+    /// Takes the row of a held call that still has this preview and that this person may decide now, so that nobody
+    /// else moves it until the end of this transaction. `false`: it is past holding, lapsed, has another preview, or
+    /// is no longer theirs to decide.
     pub async fn lock_held(
         &mut self,
         id: CallId,
+        decider: PersonId,
         version: Option<&str>,
         now: Time,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = 'held' WHERE id = $1 AND state = 'held' AND expires_at > $2 \
-             AND ($3 IS NULL OR preview_version = $3)",
-        )
-        .bind(id.to_string())
-        .bind(now.micros())
-        .bind(version)
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE calls AS c SET state = 'held' WHERE c.id = $2 AND c.state = 'held' AND c.expires_at > $3 \
+             AND ($4 IS NULL OR c.preview_version = $4) AND {DECIDES}"
+        ));
+        let done = sqlx::query(sql)
+            .bind(decider.to_string())
+            .bind(id.to_string())
+            .bind(now.micros())
+            .bind(version)
+            .execute(&mut *self.inner)
+            .await?;
         Ok(done.rows_affected() == 1)
     }
 
-    /// Held calls that nobody can decide any more go to the operators.
+    /// Held calls that too few people can decide any more go to the operators.
     pub async fn hand_over_orphans(&mut self) -> Result<u64, StoreError> {
         let done = sqlx::query(
             "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
-             AND NOT EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) \
+             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum \
              ON CONFLICT DO NOTHING",
         )
         .execute(&mut *self.inner)
@@ -536,28 +565,29 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Ends a call that has not been sent, and erases its input and preview. `from` is the only state it may be in.
+    /// Ends a call of which nothing has been sent, and erases its input and preview. `false`: it is not in `from`.
     pub async fn end_unsent(
         &mut self,
         id: CallId,
-        from: CallStatus,
+        from: Unsent,
         to: CallStatus,
         now: Time,
         reason: Option<&str>,
         problem: Option<&Refusal>,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = $3, ended_at = $4, decided_at = CASE WHEN $3 = 'declined' THEN $4 ELSE decided_at END, \
-             decline_reason = $5, problem = $6, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = $2",
-        )
-        .bind(id.to_string())
-        .bind(from.as_str())
-        .bind(to.as_str())
-        .bind(now.micros())
-        .bind(reason)
-        .bind(problem.map(to_json))
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE calls SET state = $2, ended_at = $3, decided_at = CASE WHEN $2 = 'declined' THEN $3 ELSE decided_at END, \
+             decline_reason = $4, problem = $5, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND {}",
+            from.condition()
+        ));
+        let done = sqlx::query(sql)
+            .bind(id.to_string())
+            .bind(to.as_str())
+            .bind(now.micros())
+            .bind(reason)
+            .bind(problem.map(to_json))
+            .execute(&mut *self.inner)
+            .await?;
         Ok(done.rows_affected() == 1)
     }
 
@@ -609,7 +639,7 @@ impl Tx {
     /// An answer that came after the call was given up as in doubt ends it, whatever a person has found meanwhile.
     pub async fn end_late(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = NULL, \
+            "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = $8, \
              upstream_status = $6, attempts = $7, input = NULL, preview = NULL, fingerprint = NULL \
              WHERE id = $1 AND (state = 'in_doubt' OR settled_at IS NOT NULL)",
         )
@@ -620,6 +650,7 @@ impl Tx {
         .bind(end.erase_at.map(Time::micros))
         .bind(end.upstream_status.map(i64::from))
         .bind(to_json(end.attempts))
+        .bind(end.problem.map(to_json))
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -630,7 +661,7 @@ impl Tx {
         &mut self,
         id: CallId,
         now: Time,
-        receipt: ReceiptId,
+        receipt: Option<ReceiptId>,
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE calls SET state = 'in_doubt', ended_at = $2, receipt_id = $3, lease_until = NULL, lease_owner = NULL \
@@ -638,7 +669,7 @@ impl Tx {
         )
         .bind(id.to_string())
         .bind(now.micros())
-        .bind(receipt.to_string())
+        .bind(receipt.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -713,8 +744,8 @@ fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
 /// Calls just like another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Twins {
-    /// How many wait for a person.
-    pub held: u64,
+    /// How many wait, are under way, or are in doubt.
+    pub open: u64,
     /// How many were done since the given time.
     pub done: u64,
 }
@@ -731,13 +762,15 @@ impl Store {
     ) -> Result<Twins, StoreError> {
         let count = "SELECT COUNT(*) FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4";
         let (hash, person) = (input_hash.to_vec(), person.map(|id| id.to_string()).unwrap_or_default());
-        let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'held'")))
-            .bind(hash.clone())
-            .bind(action)
-            .bind(&person)
-            .bind(id.to_string())
-            .fetch_one(&self.read)
-            .await?;
+        let open: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
+            "{count} AND state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt')"
+        )))
+        .bind(hash.clone())
+        .bind(action)
+        .bind(&person)
+        .bind(id.to_string())
+        .fetch_one(&self.read)
+        .await?;
         let done: i64 =
             sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
                 .bind(hash)
@@ -747,7 +780,7 @@ impl Store {
                 .bind(since.micros())
                 .fetch_one(&self.read)
                 .await?;
-        Ok(Twins { held: held.unsigned_abs(), done: done.unsigned_abs() })
+        Ok(Twins { open: open.unsigned_abs(), done: done.unsigned_abs() })
     }
 }
 

@@ -22,7 +22,11 @@ impl Store {
     }
 
     /// The person with this address and the hash of their password.
+    // PostgreSQL has no text with a NUL in it, so nobody has such an address.
     pub async fn person_by_email(&self, email: &str) -> Result<Option<(Person, Option<String>)>, StoreError> {
+        if email.contains('\0') {
+            return Ok(None);
+        }
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.email = $1"));
         let row = sqlx::query(sql).bind(email.to_lowercase()).fetch_optional(&self.read).await?;
         let Some(row) = row else { return Ok(None) };

@@ -98,6 +98,6 @@ async fn connect(url: &str) -> Result<AnyConnection, sqlx::Error> {
 
 async fn execute(url: &str, sql: String) -> Result<(), String> {
     let mut connection = connect(url).await.map_err(|error| error.to_string())?;
-    let done = sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await;
+    let done = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await;
     done.map(|_| ()).map_err(|error| error.to_string())
 }

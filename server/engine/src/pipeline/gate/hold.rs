@@ -91,6 +91,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         arguments: ready.arguments.clone(),
         input: ready.input.clone(),
         key: ready.control.key.as_ref().map(|key| key.as_str().to_owned()),
+        credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
         approval: None,
         outgoing: showing.outgoing,

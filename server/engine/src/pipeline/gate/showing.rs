@@ -75,8 +75,8 @@ async fn likeness(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<Str
     let twins =
         engine.store().twins(head.id, person, &head.action.name, ready.input_hash.bytes(), since).await?;
     let mut warnings = Vec::new();
-    if twins.held > 0 {
-        warnings.push("The same call, with the same arguments, waits already.".to_owned());
+    if twins.open > 0 {
+        warnings.push("The same call, with the same arguments, waits or is under way already.".to_owned());
     }
     if twins.done > 0 {
         warnings.push("The same call, with the same arguments, was done within the last hour.".to_owned());

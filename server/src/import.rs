@@ -1,0 +1,3 @@
+//! What other systems say about themselves, made into a catalogue. Pure: text in, text out.
+
+pub(crate) mod openapi;

@@ -105,7 +105,7 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         approvers: deciders.approvers,
         quorum: deciders.quorum,
         self_approval: deciders.self_approval,
-        step_up: section.boolean("step_up", false),
+        step_up: step_up(&section),
         hold_ttl: hold_ttl(&section),
         undo_window: undo_window(&section, effect),
         replay: section.boolean("replay", true),
@@ -299,4 +299,13 @@ fn hold_ttl(section: &Section<'_>) -> Duration {
 fn undo_window(section: &Section<'_>, effect: Option<Effect>) -> Duration {
     let seconds = if effect.is_some_and(Effect::is_dangerous) { 5 } else { 0 };
     section.duration("undo_window", Duration::from_secs(seconds))
+}
+
+/// A switch that asks for more proof must not be taken and then do nothing.
+fn step_up(section: &Section<'_>) -> bool {
+    let wanted = section.boolean("step_up", false);
+    if wanted {
+        section.wrong("step_up", Wrong::new("“step_up = true” is not available yet"));
+    }
+    wanted
 }

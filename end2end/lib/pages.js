@@ -29,7 +29,14 @@ export async function press(page, name) {
   const button = page.getByRole('button', { name });
   await button.scrollIntoViewIfNeeded();
   await guardPassed();
-  await button.click();
+  await posting(page, () => button.click());
+}
+
+/** Does what posts a form, and waits for the answer: going elsewhere before would take the request back. */
+export async function posting(page, act) {
+  const answered = page.waitForResponse((answer) => answer.request().method() === 'POST');
+  await act();
+  await answered;
 }
 
 export const confirm = (page) => press(page, /^Confirm/);

@@ -2,7 +2,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { test, expect } from '../../lib/fixtures.js';
 import { hold, letter } from '../../lib/letters.js';
-import { confirm, decline, expectStanding, guardPassed, signIn } from '../../lib/pages.js';
+import { confirm, decline, expectStanding, guardPassed, signIn, posting } from '../../lib/pages.js';
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -109,7 +109,7 @@ test('the whole job by keyboard, focus always in sight', async ({ page, upstream
   await expect(page).toHaveURL(url);
   await tabTo(page, page.getByRole('button', { name: /^Confirm/ }));
   await guardPassed();
-  await page.keyboard.press('Enter');
+  await posting(page, () => page.keyboard.press('Enter'));
   await expectStanding(page, url, 'Sent');
   expect(upstream.writes).toBe(1);
 });

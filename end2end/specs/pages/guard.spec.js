@@ -1,7 +1,7 @@
 // Nobody confirms by a press that was meant for something else.
 import { test, expect } from '../../lib/fixtures.js';
 import { hold } from '../../lib/letters.js';
-import { confirm, cookies, expectStanding, formOf, guardPassed, press, signIn } from '../../lib/pages.js';
+import { confirm, cookies, expectStanding, formOf, guardPassed, press, signIn, posting } from '../../lib/pages.js';
 import { request } from '../../lib/http.js';
 
 test('a press in the first half second confirms nothing', async ({ page, desk, upstream, ann, agent }) => {
@@ -35,7 +35,7 @@ test('a double click on Confirm sends once', async ({ page, upstream, ann, agent
   const button = page.getByRole('button', { name: /^Confirm/ });
   await button.scrollIntoViewIfNeeded();
   await guardPassed();
-  await button.dblclick();
+  await posting(page, () => button.dblclick());
   await expectStanding(page, url, 'Sent');
   expect(upstream.writes).toBe(1);
 });

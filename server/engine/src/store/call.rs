@@ -748,6 +748,8 @@ pub struct Twins {
     pub open: u64,
     /// How many were done since the given time.
     pub done: u64,
+    /// What the upstream answered the last one that failed since then; the inner `None`: it was not reached.
+    pub failed: Option<Option<u16>>,
 }
 
 impl Store {

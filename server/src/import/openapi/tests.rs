@@ -79,5 +79,8 @@ fn sent(imported: &Imported, action: &str, input: &Value) -> Result<engine::outg
     if !wrong.is_empty() {
         return Err(faults(wrong));
     }
-    action.render(input).map_err(faults)
+    action.render(input).map_err(|refusal| match refusal {
+        model::Refusal::Invalid(wrong) => faults(wrong),
+        other => panic!("not invalid: {other:?}"),
+    })
 }

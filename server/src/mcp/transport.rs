@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode};
+use http::header::HeaderName;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -13,6 +14,9 @@ use serde_json::Value;
 use url::{Host, Url};
 
 use super::desk::Desk;
+
+/// What a request is about, told to whoever does not read its body.
+const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The names of this machine for itself. A desk known by one of them answers to all.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -42,21 +46,38 @@ impl Transport {
 
     /// The answer to one message.
     pub(super) async fn carry(&self, message: &Value) -> Response {
-        self.ask(Method::POST, message.to_string()).await
+        let mut request = self.request(Method::POST, message.to_string());
+        name_task(message, request.headers_mut());
+        self.hand_over(request).await
     }
 
     /// The refusal of a request from a page or for a name that is not the desk's, before its body is looked at.
     pub(super) async fn refused_origin(&self) -> Option<Response> {
         // Without a session there is no GET: what gets past the check of the headers is 405.
-        let response = self.ask(Method::GET, String::new()).await;
+        let response = self.hand_over(self.request(Method::GET, String::new())).await;
         (response.status() != StatusCode::METHOD_NOT_ALLOWED).then_some(response)
     }
 
-    async fn ask(&self, method: Method, body: String) -> Response {
+    fn request(&self, method: Method, body: String) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = method;
         *request.headers_mut() = self.headers.clone();
+        request
+    }
+
+    async fn hand_over(&self, request: Request<Full<Bytes>>) -> Response {
         self.service.handle(request).await.map(Body::new).into_response()
+    }
+}
+
+/// Names the task of a `tasks/…` request in `Mcp-Name` where its client does not. A client has to (SEP-2663), so that a
+/// proxy can find the node that keeps the task; widespread ones forget it, and here every node has every task. A name
+/// that is there and is another one is refused all the same.
+fn name_task(message: &Value, headers: &mut HeaderMap) {
+    let is_about_task = message["method"].as_str().is_some_and(|method| method.starts_with("tasks/"));
+    let id = message["params"]["taskId"].as_str().filter(|_| is_about_task);
+    if let Some(value) = id.and_then(|id| HeaderValue::from_str(id).ok()) {
+        headers.entry(MCP_NAME).or_insert(value);
     }
 }
 

@@ -81,6 +81,6 @@ fn sent(imported: &Imported, action: &str, input: &Value) -> Result<engine::outg
     }
     action.render(input).map_err(|refusal| match refusal {
         model::Refusal::Invalid(wrong) => faults(wrong),
-        other => panic!("not invalid: {other:?}"),
+        other => panic!("{other:?}"),
     })
 }

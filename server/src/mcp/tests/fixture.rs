@@ -196,10 +196,16 @@ impl Client {
         headers
     }
 
-    /// Exactly these bytes of JSON and these headers, and what every request has.
+    /// This message with these headers, and the name of what it is about where its revision wants one.
     pub(super) async fn send(&self, message: &Value, headers: &[(&'static str, String)]) -> Reply {
-        let named = &message["params"];
-        let name = ["name", "taskId"].iter().find_map(|key| named[key].as_str());
+        let about = ["name", "taskId"].iter().find_map(|key| message["params"][key].as_str());
+        let named = about.filter(|_| self.version == NEWEST).map(|name| ("mcp-name", name.to_owned()));
+        let headers: Vec<_> = headers.iter().cloned().chain(named).collect();
+        self.send_unnamed(message, &headers).await
+    }
+
+    /// This message with these headers and those that every request has.
+    pub(super) async fn send_unnamed(&self, message: &Value, headers: &[(&'static str, String)]) -> Reply {
         let mut request = Request::post("/mcp")
             .header("host", "127.0.0.1:8087")
             .header("authorization", format!("Bearer {}", self.key))
@@ -207,9 +213,6 @@ impl Client {
             .header("accept", "application/json, text/event-stream");
         for (header, value) in headers {
             request = request.header(*header, value);
-        }
-        if let Some(name) = name.filter(|_| self.version == NEWEST) {
-            request = request.header("mcp-name", name);
         }
         send(&self.app, request.body(Body::from(message.to_string())).expect("a request")).await
     }

@@ -86,3 +86,19 @@ async fn the_capability_has_to_be_said_in_the_request() {
         assert!(old.ask("tasks/get", json!({ "taskId": id })).await.json["error"].is_object(), "{version}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_forgets_to_name_the_task_is_served_and_a_wrong_name_is_not() {
+    let house = House::open().await;
+    let client = follows(&house, &house.careful);
+    let (id, _) = created(&client).await;
+    let message = client.message("tasks/get", json!({ "taskId": id }));
+    let named = async |name: Option<&str>| {
+        let mut headers = client.headers("tasks/get");
+        headers.extend(name.map(|name| ("mcp-name", name.to_owned())));
+        client.send_unnamed(&message, &headers).await
+    };
+    assert_eq!(named(None).await.json["result"]["taskId"], json!(id));
+    let wrong = named(Some("call_01h455vb4pex5vsknk084sn02q")).await;
+    assert_eq!((wrong.status, &wrong.json["error"]["code"]), (400, &json!(-32020)));
+}

@@ -181,6 +181,9 @@ on_both! {
         assert_eq!(desk.engine.call(write("b", "/5xx").await, None).await, Err(Refusal::UpstreamFailed(Some(503))));
         desk.upstream.behave(Behaviour::Answer(201, "{}".to_owned()));
         assert_eq!(passed(&desk, write("b", "/5xx").await).await.upstream.status, 201, "the key was free");
+        held(&desk, careful(&desk, "open", "POST", "/5xx", json!({ "body": "x" })).await).await;
+        let warnings = preview(&desk, &desk.ann).await.warnings;
+        assert!(warnings.iter().any(|warning| warning.ends_with("was tried within the last hour and failed.")), "{warnings:?}");
         desk.upstream.behave(Behaviour::Answer(504, "?".to_owned()));
         let doubt = desk.engine.call(write("c", "/504").await, None).await;
         assert!(matches!(doubt, Err(Refusal::OutcomeUnknown(_))), "{doubt:?}");

@@ -82,14 +82,14 @@ fn reason(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
         Refusal::invalid("", words)
     };
     let decoded = percent_decode(bytes).decode_utf8().map_err(|_| fault())?;
-    words(&decoded).ok_or_else(fault)
+    words(&decoded, fault)
 }
 
-/// An agent's reason as it is kept: `Some(None)` when it says nothing, `None` when it cannot be one.
-pub(crate) fn words(text: &str) -> Option<Option<String>> {
+/// An agent's reason as it is kept, `None` when it says nothing; the fault when it cannot be one.
+pub(crate) fn words(text: &str, fault: impl FnOnce() -> Refusal) -> Result<Option<String>, Refusal> {
     let text = text.trim();
     let sound = !text.chars().any(char::is_control) && text.chars().count() <= REASON_LIMIT;
-    sound.then(|| (!text.is_empty()).then(|| text.to_owned()))
+    if sound { Ok((!text.is_empty()).then(|| text.to_owned())) } else { Err(fault()) }
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ pub(crate) async fn fetch(
 fn own_reason(input: &mut Map<String, Value>) -> Result<Option<String>, Refusal> {
     match input.remove("reason") {
         None => Ok(None),
-        Some(Value::String(text)) => call_headers::words(&text).ok_or_else(|| {
+        Some(Value::String(text)) => call_headers::words(&text, || {
             Refusal::invalid(
                 "/reason",
                 "The reason takes at most 2000 characters, without control characters.",

@@ -185,7 +185,7 @@ impl Headers {
         match (text("name"), value) {
             (Some(name), Some(value)) => self.add(at, name, &value),
             _ => {
-                self.faults.push(FieldError::new(at, "This has to have a “name” and a “value”, both texts."))
+                self.faults.push(FieldError::new(at, "This has to have a “name” and a “value”, both texts."));
             }
         }
     }
@@ -230,15 +230,15 @@ fn unreadable_body(outgoing: &Outgoing) -> Option<PreviewField> {
 mod tests {
     use super::*;
 
-    fn rendered(input: Value) -> Result<Outgoing, Refusal> {
-        let mut told = schema().faults(&input);
+    fn rendered(input: &Value) -> Result<Outgoing, Refusal> {
+        let mut told = schema().faults(input);
         if told.is_empty() {
-            told = faults(&input);
+            told = faults(input);
         }
-        if told.is_empty() { render(&input) } else { Err(Refusal::Invalid(told)) }
+        if told.is_empty() { render(input) } else { Err(Refusal::Invalid(told)) }
     }
 
-    fn fields(input: Value) -> Vec<String> {
+    fn fields(input: &Value) -> Vec<String> {
         match rendered(input) {
             Err(Refusal::Invalid(faults)) => faults.into_iter().map(|fault| fault.field).collect(),
             other => panic!("not invalid: {other:?}"),
@@ -261,7 +261,7 @@ mod tests {
         headers.append("x-bytes", HeaderValue::from_bytes(b"\xe9").expect("a value"));
         for body in [&b"text"[..], b"", b"\xff\xfe", b"nul\0"] {
             let written = arguments("c", &Method::PATCH, "https://a.example/x?y=%20", &headers, body);
-            let outgoing = rendered(Value::Object(written)).expect("a request");
+            let outgoing = rendered(&Value::Object(written)).expect("a request");
             assert_eq!(outgoing.url.as_str(), "https://a.example/x?y=%20");
             assert_eq!(outgoing.headers.iter().cloned().collect::<HeaderMap>(), headers);
             assert_eq!(outgoing.body.unwrap_or_default(), body);
@@ -272,14 +272,14 @@ mod tests {
     fn headers_can_be_given_as_an_object_or_a_list() {
         let object = json!({ "headers": { "X-A": "1", "X-B": ["2", "3"] } });
         let list = json!({ "headers": [{ "name": "X-A", "value": "1" }, { "name": "x-b", "value": "2" }, { "name": "x-b", "value_base64": "Mw==" }] });
-        let read = |more| rendered(request(&more)).expect("a request").headers;
+        let read = |more| rendered(&request(&more)).expect("a request").headers;
         assert_eq!(read(object), read(list));
     }
 
     #[test]
     fn every_fault_is_told_at_its_field() {
         assert_eq!(
-            fields(json!({ "headers": 1, "x": 1 })),
+            fields(&json!({ "headers": 1, "x": 1 })),
             ["/credential", "/method", "/url", "/headers", "/x"]
         );
         let more = json!({
@@ -296,10 +296,10 @@ mod tests {
             "/headers/x-number",
             "/headers/x-list",
         ];
-        assert_eq!(fields(request(&more)), told);
-        assert_eq!(fields(request(&json!({ "body_base64": "?" }))), ["/body_base64"]);
+        assert_eq!(fields(&request(&more)), told);
+        assert_eq!(fields(&request(&json!({ "body_base64": "?" }))), ["/body_base64"]);
         assert_eq!(
-            fields(request(&json!({ "headers": [{ "name": "x" }, "x: y"] }))),
+            fields(&request(&json!({ "headers": [{ "name": "x" }, "x: y"] }))),
             ["/headers/0", "/headers/1"]
         );
     }
@@ -313,7 +313,7 @@ mod tests {
             "ftp://a.example/",
             "x",
         ] {
-            let refused = rendered(request(&json!({ "url": url })));
+            let refused = rendered(&request(&json!({ "url": url })));
             assert!(matches!(refused, Err(Refusal::EgressBlocked(_))), "{url}: {refused:?}");
         }
     }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn a_body_that_is_not_text_is_described() {
         let more = json!({ "body_base64": "//79", "headers": { "content-type": "image/png" } });
-        let written = written(&rendered(request(&more)).expect("a request"));
+        let written = written(&rendered(&request(&more)).expect("a request"));
         assert_eq!(written.title.as_deref(), Some("POST a.example/x"));
         assert!(written.fields[0].value.starts_with("3 bytes that are not text (image/png), SHA-256 "));
     }

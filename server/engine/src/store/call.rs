@@ -748,6 +748,8 @@ pub struct Twins {
     pub open: u64,
     /// How many were done since the given time.
     pub done: u64,
+    /// How many failed since then.
+    pub failed: u64,
 }
 
 impl Store {
@@ -771,16 +773,19 @@ impl Store {
         .bind(id.to_string())
         .fetch_one(&self.read)
         .await?;
-        let done: i64 =
-            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND state = 'done' AND ended_at > $5")))
-                .bind(hash)
+        let ended = async |state: &str| -> Result<i64, sqlx::Error> {
+            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND ended_at > $5 AND state = $6")))
+                .bind(hash.clone())
                 .bind(action)
                 .bind(&person)
                 .bind(id.to_string())
                 .bind(since.micros())
+                .bind(state)
                 .fetch_one(&self.read)
-                .await?;
-        Ok(Twins { open: open.unsigned_abs(), done: done.unsigned_abs() })
+                .await
+        };
+        let (done, failed) = (ended("done").await?, ended("failed").await?);
+        Ok(Twins { open: open.unsigned_abs(), done: done.unsigned_abs(), failed: failed.unsigned_abs() })
     }
 }
 

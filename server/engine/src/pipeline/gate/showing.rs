@@ -81,6 +81,11 @@ async fn likeness(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<Str
     if twins.done > 0 {
         warnings.push("The same call, with the same arguments, was done within the last hour.".to_owned());
     }
+    if twins.failed > 0 {
+        warnings.push(
+            "The same call, with the same arguments, was tried within the last hour and failed.".to_owned(),
+        );
+    }
     Ok(warnings)
 }
 

@@ -4,7 +4,7 @@
 say() { printf '\n== %s\n' "$*"; }
 
 fail() {
-    printf 'end2end/test: %s\n' "$*" >&2
+    printf '%s: %s\n' "$0" "$*" >&2
     exit 1
 }
 

@@ -17,6 +17,7 @@ use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
 use crate::ending::Ending;
 use crate::feed::MOST_FEEDS;
+use crate::journal::Journal;
 use crate::nudge::Nudges;
 use crate::pipeline;
 use crate::queue::Queue;
@@ -35,6 +36,7 @@ struct Inner {
     egress: Egress,
     ambient: Ambient,
     nudges: Nudges,
+    journal: Journal,
     ending: Ending,
     queue: Queue,
     /// A permit for each feed that is open.
@@ -98,6 +100,7 @@ impl Engine {
             egress,
             ambient: options.ambient,
             nudges: Nudges::new(),
+            journal: Journal::new(),
             ending: Ending::new(),
             queue: Queue::new(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
@@ -209,6 +212,10 @@ impl Engine {
 
     pub(crate) fn nudges(&self) -> &Nudges {
         &self.0.nudges
+    }
+
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.0.journal
     }
 
     pub(crate) fn ending(&self) -> &Ending {

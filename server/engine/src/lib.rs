@@ -22,6 +22,7 @@ mod inbox;
 pub mod input_hash;
 pub mod item;
 pub mod jobs;
+mod journal;
 pub mod keyring;
 pub mod nudge;
 pub mod outgoing;

@@ -43,20 +43,10 @@ pub(crate) async fn run(engine: &Engine, id: CallId, arrival: Arrival) -> Result
         Err(Stop::Answered(answer)) => Ok(*answer),
         Err(Stop::Ended(refusal)) => Err(refusal),
         Err(Stop::Refused(refusal)) => {
-            journal_refusal(engine, trace, &refusal).await;
+            journal::refused(engine, &trace, &refusal).await;
             Err(refusal)
         }
     }
-}
-
-/// The one ending event of a call that a step refused. Where the answer is "not found" it is written beside the
-/// answer: an action that is not there leaves no event, and the time of a durable write would tell the two apart.
-async fn journal_refusal(engine: &Engine, trace: Head, refusal: &Refusal) {
-    if *refusal != Refusal::NotFound {
-        return journal::refused(engine, &trace, refusal).await;
-    }
-    let beside = engine.clone();
-    drop(engine.spawn(async move { journal::refused(&beside, &trace, &Refusal::NotFound).await }));
 }
 
 /// Steps 2 to 13.

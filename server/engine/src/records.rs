@@ -57,6 +57,7 @@ impl Engine {
     /// The journal, newest first.
     pub async fn events(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Event>, Refusal> {
         let owner = if sees_all(person)? { None } else { Some(person.id()) };
+        self.journal_is_written().await;
         Ok(self.store().events(owner, &Window::asked(page)?).await?)
     }
 }

@@ -75,7 +75,7 @@ async fn replay(engine: &Engine, head: &Head, row: &ClaimRow) -> Result<Answer, 
     let mut event = journal::event(engine, head, EventType::Replayed, CallStatus::Done);
     event.receipt_id = row.receipt_id;
     event.upstream_status = row.upstream_status;
-    journal::write(engine, &event).await?;
+    engine.note(event).await;
     Ok(Answer::Replayed(Replayed {
         replayed: true,
         receipt_id: row.receipt_id,

@@ -37,8 +37,7 @@ pub(super) async fn pass(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cl
 /// The answer of a dry run.
 async fn preview(engine: &Engine, call: &Call<Claimed>) -> Result<Answer, Stop> {
     let showing = show(engine, &call.head, &call.data.ready).await?;
-    journal::write(engine, &journal::event(engine, &call.head, EventType::Completed, CallStatus::Done))
-        .await?;
+    engine.note(journal::event(engine, &call.head, EventType::Completed, CallStatus::Done)).await;
     Ok(Answer::Preview(DryRun { status: DryRunStatus::Preview, executed: false, preview: showing.preview }))
 }
 

@@ -4,7 +4,6 @@ use model::{CallStatus, Event, EventId, EventType, Refusal};
 
 use super::stage::Head;
 use crate::engine::Engine;
-use crate::store::StoreError;
 
 /// A journal line about a call on its way.
 pub(super) fn event(engine: &Engine, head: &Head, r#type: EventType, status: CallStatus) -> Event {
@@ -24,16 +23,7 @@ pub(super) fn event(engine: &Engine, head: &Head, r#type: EventType, status: Cal
     }
 }
 
-/// Writes one journal line in a transaction of its own.
-pub(super) async fn write(engine: &Engine, event: &Event) -> Result<(), StoreError> {
-    let mut tx = engine.store().begin().await?;
-    tx.insert_event(event).await?;
-    tx.commit().await?;
-    engine.nudges().tell(event.call_id);
-    Ok(())
-}
-
-/// The one ending event of a call that a step refused. A journal that cannot be written does not change the answer.
+/// The one ending event of a call that a step refused.
 pub(super) async fn refused(engine: &Engine, head: &Head, refusal: &Refusal) {
     let (r#type, status, upstream_status) = match refusal {
         Refusal::UpstreamFailed(status) => (EventType::Failed, CallStatus::Failed, *status),
@@ -45,7 +35,5 @@ pub(super) async fn refused(engine: &Engine, head: &Head, refusal: &Refusal) {
     };
     let mut event = event(engine, head, r#type, status);
     event.upstream_status = upstream_status;
-    if let Err(error) = write(engine, &event).await {
-        tracing::error!(%error, call = %head.id, "a refused call could not be written into the journal");
-    }
+    engine.note(event).await;
 }

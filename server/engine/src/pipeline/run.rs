@@ -28,7 +28,7 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     let conclusion = conclude(&head.action, &ready.input, sent).of_read();
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
-    journal::write(engine, &event).await?;
+    engine.note(event).await;
     answer(head.surface, conclusion, None)
 }
 

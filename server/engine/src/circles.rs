@@ -25,7 +25,7 @@ impl Engine {
         let person = self.person_id(email).await?;
         let mut tx = self.store().begin().await?;
         let removed = tx.remove_from_group(group, person).await?;
-        tx.hand_over_orphans().await?;
+        tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         Ok(removed)
     }

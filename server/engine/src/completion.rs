@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Time};
+use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Surface, Time};
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::Action;
@@ -66,7 +66,7 @@ async fn try_record(
         status: conclusion.status,
         at,
         result: result.as_deref(),
-        erase_at: result.as_ref().map(|_| at.plus_seconds(UNFETCHED)),
+        erase_at: result.as_ref().map(|_| at.plus_seconds(kept_for(engine, row, stored))),
         problem: conclusion.refusal.as_ref(),
         upstream_status: conclusion.upstream_status,
         receipt_id,
@@ -84,6 +84,13 @@ async fn try_record(
     }
     drop(tx);
     record_late(engine, row, action, conclusion, end).await
+}
+
+/// How long the result can be read, in seconds. A call that passed is answered with it here and now; every other
+/// waits to be fetched.
+fn kept_for(engine: &Engine, row: &CallRow, stored: &StoredRequest) -> i64 {
+    let is_answered_now = stored.approval.is_some() && row.surface != Surface::Queue;
+    if is_answered_now { engine.seconds(engine.catalogue().server.result_ttl) } else { UNFETCHED }
 }
 
 /// The lease had run out and the call was given up as in doubt; then its answer came. It is the truth, whatever a

@@ -36,7 +36,8 @@ use crate::engine::Engine;
 
 /// One call, from its arrival to its answer.
 pub(crate) async fn run(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Answer, Refusal> {
-    let call = door::open(engine, id, arrival)?;
+    let tenant = membership::name_of(engine, arrival.tenant.clone()).await?;
+    let call = door::open(engine, id, Arrival { tenant, ..arrival })?;
     let trace = call.trace();
     match steps(engine, call).await {
         Ok(answer) => Ok(answer),
@@ -83,8 +84,9 @@ pub(crate) async fn offered(
     tenant: Option<&str>,
 ) -> Result<Vec<OfferedAction>, Refusal> {
     let mut offered = Vec::new();
+    let tenant = membership::name_of(engine, tenant.map(str::to_owned)).await?;
     for action in engine.catalogue().actions().cloned().collect::<Vec<_>>() {
-        let arrival = Arrival::asking(actor.clone(), surface, &action.name, tenant);
+        let arrival = Arrival::asking(actor.clone(), surface, &action.name, tenant.as_deref());
         let id = CallId::from_uuid(engine.ambient().uuid());
         let Ok(call) = door::open(engine, id, arrival) else { continue };
         match open_to(engine, call).await {

@@ -241,7 +241,7 @@ impl Engine {
         let (person, _) = found.ok_or(Refusal::NotFound)?;
         let mut tx = self.store().begin().await?;
         let disabled = tx.disable_person(person.id, self.now()).await?;
-        tx.hand_over_orphans().await?;
+        tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         self.withdraw_of_person(person.id).await?;
         Ok(disabled)

@@ -4,6 +4,7 @@
 //! It is a net, not a wall: who means to hide a secret can encode it.
 
 mod assignment;
+mod json;
 mod places;
 mod rules;
 
@@ -30,12 +31,16 @@ pub enum Place {
     Header(String),
     /// In this parameter of the query.
     Query(String),
+    /// In the name of a parameter of the query; the name is not told.
+    QueryName,
     /// In the path.
     Path,
     /// In the body: in JSON, at this pointer (RFC 6901).
     Json(String),
     /// In the body: in this field of a form.
     Field(String),
+    /// In the body: in the name of a field of a form; the name is not told.
+    FieldName,
     /// In the body: in this line of a text, counted from 1.
     Line(usize),
 }
@@ -52,9 +57,11 @@ impl fmt::Display for Place {
         match self {
             Self::Header(name) => write!(f, "the header {name}"),
             Self::Query(name) => write!(f, "the query, parameter “{name}”"),
+            Self::QueryName => f.write_str("the query, in the name of a parameter"),
             Self::Path => f.write_str("the path"),
             Self::Json(pointer) => write!(f, "the body, at {pointer}"),
             Self::Field(name) => write!(f, "the body, field “{name}”"),
+            Self::FieldName => f.write_str("the body, in the name of a field"),
             Self::Line(number) => write!(f, "the body, line {number}"),
         }
     }

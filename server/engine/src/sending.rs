@@ -13,7 +13,7 @@ use crate::credential::Credential;
 use crate::egress::{NeverLeft, Sent};
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
-use crate::store::{CallRow, CallState};
+use crate::store::{CallRow, CallState, StoreError};
 use crate::stored_request::StoredRequest;
 
 /// Sends a call whose intent is durable, and records how it ended. Never fails: what cannot be recorded now is
@@ -24,7 +24,7 @@ pub(crate) async fn carry_out(
     action: &Action,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
-    let marked = engine.taint_by(action, row.agent_id, row.session.as_deref()).await;
+    let marked = mark(engine, row, action).await;
     if !holds_lease(engine, row).await {
         // Somebody else has given the call up by now; sending it would make that untrue.
         tracing::error!(call = %row.id, "a call was not sent: its lease had run out before");
@@ -55,6 +55,14 @@ pub(crate) async fn carry_out(
     }
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     (conclusion, receipt)
+}
+
+/// Marks the session of a read through a credential that nobody vouches for.
+async fn mark(engine: &Engine, row: &CallRow, action: &Action) -> Result<(), StoreError> {
+    if action.effect.is_write() {
+        return Ok(());
+    }
+    engine.taint_by_read(action.credential.as_deref(), row.agent_id, row.session.as_deref()).await
 }
 
 /// Whether this process still answers for the call just before it connects. A process that was suspended since the
@@ -109,7 +117,7 @@ pub(crate) async fn approval_of(
     engine: &Engine,
     call: CallId,
     stored: &StoredRequest,
-) -> Result<Approval, crate::store::StoreError> {
+) -> Result<Approval, StoreError> {
     if let Some(approval) = &stored.approval {
         return Ok(approval.clone());
     }

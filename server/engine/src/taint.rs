@@ -3,7 +3,7 @@
 use model::{AgentId, Refusal};
 
 use crate::actor::Actor;
-use crate::catalogue::Action;
+use crate::credential::Credential;
 use crate::engine::Engine;
 use crate::store::StoreError;
 
@@ -36,14 +36,14 @@ impl Engine {
 
     /// Marks the session before a read through a credential that is not trusted is sent: what comes back must not be
     /// known to an agent whose session is not marked, whatever breaks meanwhile.
-    pub(crate) async fn taint_by(
+    pub(crate) async fn taint_by_read(
         &self,
-        action: &Action,
+        credential: Option<&Credential>,
         agent: Option<AgentId>,
         session: Option<&str>,
     ) -> Result<(), StoreError> {
-        let untrusted = action.credential.as_ref().is_some_and(|credential| !credential.trusted);
-        if action.effect.is_write() || !untrusted || self.is_tainted(agent, session).await? {
+        let untrusted = credential.is_some_and(|credential| !credential.trusted);
+        if !untrusted || self.is_tainted(agent, session).await? {
             return Ok(());
         }
         match agent.zip(session) {

@@ -294,6 +294,18 @@ on_both! {
     }
 }
 
+on_both! {
+    /// A preview may show what the dry run read.
+    async fn a_dry_run_taints_like_any_other_read(desk: Desk) {
+        let write = async || in_session(quick(&desk, "open", "POST", "/x", json!({})).await, "run-1");
+        passed(&desk, write().await).await;
+        let mail = desk.quick("send_mail", json!({ "to": "a@b.example", "body": "x", "dry_run": true })).await;
+        let preview = desk.engine.call(in_session(mail, "run-1"), None).await;
+        assert!(matches!(preview, Ok(Answer::Preview(_))), "{preview:?}");
+        held(&desk, write().await).await;
+    }
+}
+
 async fn confirmed_first(desk: &Desk, waiting: &Waiting) -> CallStatus {
     let ann = desk.decider(&desk.ann).await;
     let page = desk.engine.approvals(&ann, &PageAsked::default()).await.expect("a list");

@@ -471,3 +471,41 @@ on_both! {
         }
     }
 }
+
+on_both! {
+    async fn what_nobody_can_decide_goes_to_the_operators_at_once(desk: Desk) {
+        let waiting = held(&desk, desk.careful("grouped", serde_json::json!({ "to": "a@b.example" })).await).await;
+        let olga = desk.decider(&desk.olga).await;
+        let page = desk.engine.approvals(&olga, &PageAsked::default()).await.expect("a list");
+        assert_eq!(page.items.len(), 1, "the group is empty");
+        assert_eq!(page.items[0].call.id, waiting.call_id);
+    }
+}
+
+on_both! {
+    async fn a_result_that_was_answered_is_not_kept_for_a_day(desk: Desk) {
+        let answer = desk.engine.call(desk.quick("note", serde_json::json!({ "text": "x" })).await, None).await;
+        assert!(matches!(answer, Ok(Answer::Done(_))), "{answer:?}");
+        let kept = "SELECT COUNT(*) FROM calls WHERE result IS NOT NULL";
+        assert_eq!(desk.database.count(kept).await, 1);
+        desk.pass(601);
+        desk.engine.erase().await.expect("the job runs");
+        assert_eq!(desk.database.count(kept).await, 0);
+    }
+}
+
+on_both! {
+    async fn a_tenant_is_the_same_by_id_and_by_name(desk: Desk) {
+        let id = desk.engine.add_tenant("acme", Some("ann@desk.test")).await.expect("a tenant");
+        for tenant in ["acme".to_owned(), id.to_string()] {
+            let call = desk.quick("at_acme", serde_json::json!({})).await;
+            let arrival = engine::Arrival { tenant: Some(tenant.clone()), ..call };
+            assert!(matches!(desk.engine.call(arrival, None).await, Ok(Answer::Done(_))), "{tenant}");
+            let actor = desk.actor(&desk.quick).await;
+            let offered = desk.engine.offered(&actor, model::Surface::Api, Some(&tenant)).await.expect("a list");
+            assert!(offered.iter().any(|action| action.name == "at_acme"), "{tenant}");
+        }
+        let nowhere = desk.engine.call(desk.quick("at_acme", serde_json::json!({})).await, None).await;
+        assert_eq!(nowhere, Err(Refusal::NotFound));
+    }
+}

@@ -109,3 +109,38 @@ on_both! {
         assert_eq!(desk.upstream.writes().len(), 1);
     }
 }
+
+on_both! {
+    /// Ann is alone with an agent whose writes pass: nobody else could settle.
+    async fn the_owner_settles_a_call_that_passed(desk: Desk) {
+        desk.upstream.behave(Behaviour::Cut);
+        let note = || async { keyed(desk.quick("note", json!({ "text": "x" })).await, "k") };
+        let Err(Refusal::OutcomeUnknown(id)) = desk.engine.call(note().await, None).await else { panic!("known") };
+        let (ann, max) = (desk.visitor(&desk.ann).await, desk.visitor(&desk.max).await);
+        assert_eq!(desk.engine.settle(&max, id, found(Finding::DidNotHappen)).await, Err(Refusal::NotFound));
+        let call = desk.engine.settle(&ann, id, found(Finding::DidNotHappen)).await.expect("settled");
+        assert_eq!(call.status, CallStatus::Failed);
+        desk.upstream.behave(Behaviour::Answer(200, "{}".to_owned()));
+        assert!(matches!(desk.engine.call(note().await, None).await, Ok(Answer::Done(_))), "the key is free");
+    }
+}
+
+on_both! {
+    /// The settling node's clock is ahead, so its line has the larger id.
+    async fn a_late_answer_overrides_a_settlement_of_the_future(desk: Desk) {
+        let waiting = confirmed(&desk, Behaviour::Wait).await;
+        desk.upstream.until_writes(1).await;
+        let other = desk.second_node().await;
+        desk.pass(600);
+        other.recover_sends().await.expect("the job runs");
+        let olga = desk.visitor(&desk.olga).await;
+        other.settle(&olga, waiting.call_id, found(Finding::DidNotHappen)).await.expect("settled");
+        desk.pass(-600);
+        desk.upstream.release();
+        let actor = desk.actor(&desk.careful).await;
+        while desk.engine.call_status(&actor, waiting.call_id, None).await.expect("a status").status != CallStatus::Done {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(outcome(&desk).await, Outcome::Done);
+    }
+}

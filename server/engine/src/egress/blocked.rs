@@ -32,7 +32,7 @@ pub(super) enum Reason {
     DotSegment,
     #[error("The path has a backslash or an encoded slash.")]
     HiddenSlash,
-    #[error("The path has a broken percent-encoding.")]
+    #[error("The path has a percent-encoding that is broken, or encoded too often.")]
     Encoding,
     #[error("The path or the query holds a character that cannot be sent, or is too long.")]
     Unsendable,

@@ -67,6 +67,7 @@ pub(super) fn keep_for_answer(headers: &HeaderMap, length_stands: bool) -> Heade
             let plain = plain_name(name);
             let dropped = HOP_BY_HOP.contains(&plain.as_str())
                 || listed.contains(&plain)
+                || plain.starts_with("countersign-")
                 || *name == SET_COOKIE
                 || plain == "set-cookie2"
                 || (*name == CONTENT_LENGTH && !length_stands);

@@ -6,6 +6,10 @@ use percent_encoding::percent_decode;
 
 use super::blocked::Reason;
 
+/// How often a percent-encoding may itself be encoded. More is no value that anybody means, and each round reads the
+/// whole path again.
+const ROUNDS: usize = 5;
+
 /// Refuses a path that a server could take for another one: a dot segment, a backslash or a slash in disguise.
 ///
 /// The disguises are percent-encoding, also of a percent-encoding (servers behind a proxy decode twice), path
@@ -19,13 +23,14 @@ pub(super) fn check(path: &str, values_encoded: bool) -> Result<(), Reason> {
     }
     let slashes = (!values_encoded).then(|| slashes(path.as_bytes()));
     let mut form = Cow::Borrowed(path.as_bytes());
-    loop {
+    for _ in 0..ROUNDS {
         check_form(&form, slashes)?;
         match Cow::from(percent_decode(&form)) {
             decoded if decoded == form => return Ok(()),
             decoded => form = Cow::Owned(decoded.into_owned()),
         }
     }
+    Err(Reason::Encoding)
 }
 
 /// Whether the path is the prefix or lies below it: `/v1` holds `/v1` and `/v1/x`, not `/v10`.
@@ -146,6 +151,13 @@ mod tests {
         ] {
             assert!(check(path, true).is_err(), "{path} passed");
         }
+    }
+
+    #[test]
+    fn an_encoding_that_has_no_end_is_refused() {
+        assert_eq!(check("/100%252525", false), Ok(()));
+        let endless = format!("/%{}", "25".repeat(1_000_000));
+        assert_eq!(check(&endless, false), Err(Reason::Encoding));
     }
 
     #[test]

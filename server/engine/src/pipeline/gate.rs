@@ -12,6 +12,7 @@ use model::{Answer, Approval, ApprovalKind, CallStatus, EventType};
 pub(crate) use self::hold::sealed_row;
 pub(crate) use self::prompt::{caller_name, hash_of};
 use self::route::Route;
+pub(crate) use self::route::approvers;
 pub(crate) use self::showing::{Showing, json_or_text, show};
 use super::journal;
 use super::stage::{Call, Claimed, Claiming, Cleared, Clearing};

@@ -5,6 +5,7 @@ use model::Refusal;
 use model::refusal::TokenFault;
 
 use super::claim;
+use super::gate::approvers;
 use super::stage::{Clearing, Head};
 use super::stop::Stop;
 use crate::engine::Engine;
@@ -67,7 +68,7 @@ fn new_call(
             ..CallRow::fresh(head)
         },
         input_hash,
-        approvers: Vec::new(),
+        approvers: approvers(&head.action, head.actor.person()),
         self_approval: head.action.self_approval,
         lease_owner: is_sent.then(|| engine.node().to_owned()),
     }

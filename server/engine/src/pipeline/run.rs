@@ -22,7 +22,11 @@ pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
 async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     let (head, Clearing { ready, outgoing, .. }) = (call.head, call.data);
     engine
-        .taint_by(&head.action, head.actor.agent().map(|agent| agent.agent), head.session.as_deref())
+        .taint_by_read(
+            head.action.credential.as_deref(),
+            head.actor.agent().map(|agent| agent.agent),
+            head.session.as_deref(),
+        )
         .await?;
     let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
     let conclusion = conclude(&head.action, &ready.input, sent).of_read();

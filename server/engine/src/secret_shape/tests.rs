@@ -162,6 +162,24 @@ fn the_place_is_told_and_the_value_is_not() {
 }
 
 #[test]
+fn a_secret_that_stands_where_a_name_stands_is_found() {
+    let secret = format!("gh{}_{}", "p", drawn(MIXED, 36));
+    let query = request(&format!("https://a.example/x?{secret}"), &[], b"");
+    assert_eq!(
+        found_in(&query)[0].to_string(),
+        "The request may carry a secret: a GitHub token in the query, in the name of a parameter."
+    );
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    assert_eq!(
+        found_in(&request("https://a.example/x", &form, secret.as_bytes()))[0].place,
+        Place::FieldName
+    );
+    assert_eq!(in_body(&format!("{{\"{secret}\": 1}}"))[0].place, Place::Json(String::new()));
+    let twice = format!("{{\"note\": \"{secret}\", \"note\": \"nothing\"}}");
+    assert_eq!(in_body(&twice)[0].place, Place::Json("/note".to_owned()));
+}
+
+#[test]
 fn what_people_send_every_day_raises_no_alarm() {
     let picture = STANDARD
         .encode((0_u32..4_000).flat_map(|n| Sha256::digest(n.to_be_bytes()).to_vec()).collect::<Vec<_>>());

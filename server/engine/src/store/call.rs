@@ -470,14 +470,15 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Held calls that too few people can decide any more go to the operators.
-    pub async fn hand_over_orphans(&mut self) -> Result<u64, StoreError> {
+    /// Held calls that too few people can decide go to the operators: every one of them, or this one.
+    pub async fn hand_over_orphans(&mut self, one: Option<CallId>) -> Result<u64, StoreError> {
         let done = sqlx::query(
             "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
-             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             AND ($1 IS NULL OR c.id = $1) AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
              WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum \
              ON CONFLICT DO NOTHING",
         )
+        .bind(one.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected())

@@ -39,11 +39,13 @@ pub struct Amendment {
     pub reason: Option<String>,
 }
 
+/// What the upstream answered late says more than what a person found, whichever clock was ahead.
 const SELECT: &str = "SELECT r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
     r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_at, \
     COALESCE(m.upstream_status, r.upstream_status) AS upstream_status, COALESCE(m.outcome, r.outcome) AS outcome, \
     a.name AS agent_name, p.name AS person_name \
-    FROM receipts r LEFT JOIN receipt_amendments m ON m.id = (SELECT MAX(n.id) FROM receipt_amendments n WHERE n.receipt_id = r.id) \
+    FROM receipts r LEFT JOIN receipt_amendments m ON m.id = (SELECT n.id FROM receipt_amendments n \
+    WHERE n.receipt_id = r.id ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1) \
     LEFT JOIN agents a ON a.id = r.agent_id LEFT JOIN persons p ON p.id = r.person_id";
 
 /// Behind `$1` cursor and `$2` owner: the filter in its order, `$9` limit.

@@ -17,17 +17,25 @@ pub struct TenantLine {
 }
 
 impl Store {
-    /// Whether the person is a member of the tenant with this id or name.
+    /// Whether the person is a member of the tenant with this name.
     pub async fn is_member(&self, tenant: &str, person: PersonId) -> Result<bool, StoreError> {
         let found = sqlx::query_scalar::<_, i64>(
             "SELECT COUNT(*) FROM tenants t JOIN tenant_members m ON m.tenant_id = t.id \
-             WHERE (t.id = $1 OR t.name = $1) AND m.person_id = $2",
+             WHERE t.name = $1 AND m.person_id = $2",
         )
         .bind(tenant)
         .bind(person.to_string())
         .fetch_one(&self.read)
         .await?;
         Ok(found > 0)
+    }
+
+    /// The name of the tenant with this id.
+    pub async fn tenant_name(&self, id: &str) -> Result<Option<String>, StoreError> {
+        Ok(sqlx::query_scalar("SELECT name FROM tenants WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&self.read)
+            .await?)
     }
 
     /// Every tenant, by name.

@@ -53,6 +53,8 @@ async fn store(engine: &Engine, head: &Head, new: &NewCall, claim: Option<NewCla
     {
         return Ok(false);
     }
+    // An approver may be gone, a group empty.
+    tx.hand_over_orphans(Some(head.id)).await?;
     tx.insert_event(&journal::event(engine, head, EventType::Held, CallStatus::Held)).await?;
     tx.commit().await?;
     Ok(true)

@@ -51,8 +51,9 @@ fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) ->
     }
 }
 
-/// Who decides in the approval queue: the action's approvers, else the owner, else the operators.
-fn approvers(action: &Action, owner: Option<&Person>) -> Vec<String> {
+/// Who decides a call: the action's approvers, else the owner, else the operators. Of a call that passed, they say how
+/// it ended when that is not known.
+pub(crate) fn approvers(action: &Action, owner: Option<&Person>) -> Vec<String> {
     if action.approvers.is_empty() {
         return vec![owner.map_or_else(|| "role:operator".to_owned(), own)];
     }

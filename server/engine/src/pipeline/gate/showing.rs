@@ -52,6 +52,9 @@ async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<C
     };
     let credential = head.action.credential.as_deref();
     let checked = engine.egress().check(credential, outgoing)?;
+    // It reads, and its caller may be shown what it read.
+    let agent = head.actor.agent().map(|agent| agent.agent);
+    engine.taint_by_read(credential, agent, head.session.as_deref()).await?;
     let secret = engine.secret_of(credential).await?;
     match engine.egress().send(checked, secret.as_ref(), None).await {
         Sent::Answered(response) if response.status >= 500 => {
@@ -76,7 +79,10 @@ async fn likeness(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<Str
         engine.store().twins(head.id, person, &head.action.name, ready.input_hash.bytes(), since).await?;
     let mut warnings = Vec::new();
     if twins.open > 0 {
-        warnings.push("The same call, with the same arguments, waits or is under way already.".to_owned());
+        warnings.push(
+            "The same call, with the same arguments, waits, is under way or ended in doubt already."
+                .to_owned(),
+        );
     }
     if twins.done > 0 {
         warnings.push("The same call, with the same arguments, was done within the last hour.".to_owned());

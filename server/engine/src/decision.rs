@@ -261,6 +261,7 @@ impl Engine {
             return Err(self.lost_race(decider, row.id).await?);
         }
         self.insert_decision(&mut tx, decider, row, Verdict::Confirm, reason, now).await?;
+        tx.void_of_former_deciders(row.id, now).await?;
         let enough = tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
         let status = match (enough, undo_window.is_zero()) {

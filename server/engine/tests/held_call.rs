@@ -509,3 +509,25 @@ on_both! {
         assert_eq!(nowhere, Err(Refusal::NotFound));
     }
 }
+
+on_both! {
+    /// Votes of people who are gone do not count with those of people who are there.
+    async fn a_quorum_is_of_people_who_may_decide_now(desk: Desk) {
+        let wanted = engine::registry::PersonWanted { email: "eve@desk.test".to_owned(), name: "Eve".to_owned(), roles: vec![model::Role::Approver], password: None };
+        let eve = desk.engine.add_person(wanted).await.expect("a person");
+        let waiting = held(&desk, desk.careful("two_people", serde_json::json!({ "target": "x" })).await).await;
+        let version = version(&desk, &desk.max).await;
+        let vote = async |person: &model::Person| {
+            let decider = desk.decider(person).await;
+            desk.engine.decide(&decider, waiting.call_id, confirm(&version)).await.expect("recorded").status
+        };
+        assert_eq!(vote(&eve).await, CallStatus::Held);
+        desk.engine.disable_person("eve@desk.test").await.expect("disabled");
+        assert_eq!(vote(&desk.max).await, CallStatus::Held, "one of two");
+        vote(&desk.olga).await;
+        assert_eq!(ended(&desk, &desk.careful, &waiting).await.status, CallStatus::Done);
+        let visitor = desk.visitor(&desk.olga).await;
+        let receipts = desk.engine.receipts(&visitor, &ReceiptFilter::default(), &PageAsked::default()).await.expect("receipts");
+        assert_eq!(receipts.items[0].approval.by, [desk.max.id, desk.olga.id]);
+    }
+}

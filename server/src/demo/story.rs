@@ -7,6 +7,9 @@ use super::people::{Cast, DemoAgent};
 use crate::cli::print_line;
 use crate::failure::Failure;
 
+/// A call to make by hand.
+const FIRST_CALL: &str = r#"curl "$DESK/v1/actions/move_ticket" -H "Authorization: Bearer $AGENT_KEY" -H 'Content-Type: application/json' -d '{"ticket": "T-101", "state": "closed"}'"#;
+
 /// Where everything is, and who is who.
 pub(super) struct Story<'a> {
     pub(super) places: Places,
@@ -36,28 +39,24 @@ impl Story<'_> {
             .iter()
             .map(|p| format!("  {:<15} {}   {}", p.email, p.password, p.part))
             .collect();
-        let next = if self.quiet_agent {
-            "The agent is quiet. Call as it does:\n\n".to_owned() + &self.first_call()
+        let agent = if self.quiet_agent {
+            "The agent is quiet."
         } else {
-            "The agent “careful” is calling now: its first writes wait in Ann's inbox.".to_owned()
+            "The agent “careful” is calling now: its first writes wait in Ann's inbox."
         };
         print_line(&format!(
             "\nThe desk is open. Everything in it is made up, and gone when it stops (Ctrl+C).\n\n\
              1. Open     {desk}\n\
              2. Sign in  as one of\n\n{people}\n\n\
-             3. Confirm  what the agent asks, and see it happen at {upstream}\n\n{next}\n",
+             3. Confirm  what the agent asks, and see it happen at {upstream}\n\n\
+             {agent} To call as it does:\n\n\
+             export DESK={desk} SERVICE={upstream} AGENT_KEY={key}\n{call}\n",
             desk = self.places.desk_url(),
             upstream = self.places.upstream_url(),
             people = people.join("\n"),
+            key = self.cast.careful.key,
+            call = FIRST_CALL,
         ))
-    }
-
-    fn first_call(&self) -> String {
-        format!(
-            "curl {}/v1/actions/move_ticket \\\n  -H 'Authorization: Bearer {}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{{\"ticket\":\"T-101\",\"state\":\"closed\"}}'",
-            self.places.desk_url(),
-            self.cast.careful.key
-        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! A request as its caller wrote it, that the desk passes on (fetch and via): how it stands in a call's arguments, and
 //! what is read out of them.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
@@ -218,12 +219,34 @@ pub(super) fn written(outgoing: &Outgoing) -> Written {
 /// What a person is told of a body that cannot be shown as text.
 fn unreadable_body(outgoing: &Outgoing) -> Option<PreviewField> {
     let body = outgoing.body.as_ref().filter(|body| std::str::from_utf8(body).is_err())?;
+    if let Some(text) = nearly_text(body) {
+        let label = format!("Body ({} bytes; \\xNN is a byte that is not text)", body.len());
+        return Some(PreviewField { label, value: text, before: None });
+    }
     let kind = outgoing.headers.iter().find(|(name, _)| name == CONTENT_TYPE);
     let kind =
         kind.map_or_else(String::new, |(_, kind)| format!(" ({})", String::from_utf8_lossy(kind.as_bytes())));
     let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(body));
     let value = format!("{} bytes that are not text{kind}, SHA-256 {digest}", body.len());
     Some(PreviewField { label: "Body".to_owned(), value, before: None })
+}
+
+/// A body that is text but for some bytes, whole: one byte that does not fit hides nothing else. `None`: most is no text.
+fn nearly_text(body: &[u8]) -> Option<String> {
+    let strange: usize = body.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    let controls = body.iter().filter(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace()).count();
+    if (strange + controls) * 8 > body.len() {
+        return None;
+    }
+    let mut text = String::with_capacity(body.len());
+    for chunk in body.utf8_chunks() {
+        // What is written as an escape is one.
+        text.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    Some(text)
 }
 
 #[cfg(test)]
@@ -251,6 +274,15 @@ mod tests {
             all.extend(more.clone());
         }
         all
+    }
+
+    #[test]
+    fn one_byte_that_is_no_text_hides_nothing() {
+        let body = STANDARD.encode(b"charge=ch_1&amount=99999900&note=\\x41\xff");
+        let outgoing = rendered(&request(&json!({ "body_base64": body }))).expect("a request");
+        let shown = written(&outgoing).fields.remove(0);
+        assert_eq!(shown.label, "Body (38 bytes; \\xNN is a byte that is not text)");
+        assert_eq!(shown.value, "charge=ch_1&amount=99999900&note=\\\\x41\\xff");
     }
 
     #[test]

@@ -96,6 +96,20 @@ impl Tx {
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
+    /// Voids the confirmations of people who may no longer decide the call: they were disabled, or left the group.
+    pub async fn void_of_former_deciders(&mut self, call: CallId, now: Time) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE decisions SET voided_at = $2 WHERE call_id = $1 AND voided_at IS NULL AND NOT EXISTS \
+             (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = $1 AND s.person_id = decisions.person_id)",
+        )
+        .bind(call.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(())
+    }
+
     /// Voids what was said about a call: its preview changed, or a confirmation was undone.
     pub async fn void_decisions(&mut self, call: CallId, now: Time) -> Result<(), StoreError> {
         sqlx::query("UPDATE decisions SET voided_at = $2 WHERE call_id = $1 AND voided_at IS NULL")

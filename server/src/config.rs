@@ -60,7 +60,7 @@ impl Config {
 
     /// The catalogue, or everything that is wrong with it.
     pub(crate) fn catalogue(&self) -> Result<Catalogue, Mistakes> {
-        Catalogue::parse(&self.text, &self.shown())
+        Catalogue::parse_with(&self.text, &self.shown(), &crate::handlers::brought_along())
     }
 
     /// The catalogue of a command that needs one to do something else.

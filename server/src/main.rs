@@ -5,6 +5,7 @@ mod cli;
 mod config;
 mod demo;
 mod failure;
+mod handlers;
 mod import;
 mod log;
 mod mcp;

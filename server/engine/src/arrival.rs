@@ -27,6 +27,53 @@ pub struct Arrival {
 }
 
 impl Arrival {
+    /// A call that Rust code in the same process makes on its own account: it belongs to no person. A read and a write
+    /// pass; a dangerous one is answered with a prompt, whose token goes into [`Arrival::confirmed`].
+    ///
+    /// ```
+    /// # use engine::Arrival;
+    /// let call = Arrival::code("restart_service", [("service", "mail".into())]).keyed("restart-7");
+    /// ```
+    pub fn code<N: Into<String>>(action: &str, input: impl IntoIterator<Item = (N, Value)>) -> Self {
+        let input = input.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Self { input, ..Self::asking(Actor::System, Surface::Code, action, None) }
+    }
+
+    /// The same call for somebody whom the engine has authenticated: the gate then goes by them.
+    #[must_use]
+    pub fn by(self, actor: Actor) -> Self {
+        Self { actor, ..self }
+    }
+
+    /// The same call with an idempotency key: a repeat is answered from the receipt.
+    #[must_use]
+    pub fn keyed(self, key: &str) -> Self {
+        self.with("idempotency_key", key.into())
+    }
+
+    /// The same call as a dry run: it only shows what would be done.
+    #[must_use]
+    pub fn dry_run(self) -> Self {
+        self.with("dry_run", true.into())
+    }
+
+    /// The same call with the token of the prompt that it was answered with.
+    #[must_use]
+    pub fn confirmed(self, token: &str) -> Self {
+        self.with("confirm_token", token.into())
+    }
+
+    /// The same call into the durable queue.
+    #[must_use]
+    pub fn queued(self) -> Self {
+        Self { surface: Surface::Queue, ..self }
+    }
+
+    fn with(mut self, field: &str, value: Value) -> Self {
+        self.input.insert(field.to_owned(), value);
+        self
+    }
+
     /// A call that only asks whether the action is open to the caller.
     pub(crate) fn asking(actor: Actor, surface: Surface, action: &str, tenant: Option<&str>) -> Self {
         Self {

@@ -47,9 +47,11 @@ pub use settings::ServerSettings;
 pub use surfaces::Surfaces;
 
 use crate::credential::Credential;
+use crate::handler::{Handler, Handlers};
 use document::{Kind, Node, Section};
 use mistake::{Notes, Wrong};
 use reading::Known;
+pub(crate) use refusals::as_pointer as pointer;
 
 /// What can be called, with which credentials, and how.
 #[derive(Debug)]
@@ -68,14 +70,27 @@ impl Catalogue {
     /// # Errors
     /// Every mistake of the file, in its order.
     pub fn parse(text: &str, file: &str) -> Result<Self, Mistakes> {
+        Self::parse_with(text, file, &Handlers::new())
+    }
+
+    /// Reads a catalogue for a program that brings handlers and actions of its own along. Its reload reads it with the
+    /// same ones.
+    ///
+    /// # Errors
+    /// Every mistake of the file, in its order, and of the actions that are written in Rust.
+    pub fn parse_with(text: &str, file: &str, handlers: &Handlers) -> Result<Self, Mistakes> {
         let notes = Notes::new(text, file);
         let root = document::parse(text, &notes);
-        let catalogue = read(&root, &notes);
-        let mistakes = notes.into_mistakes();
-        match catalogue {
-            Some(catalogue) if mistakes.0.is_empty() => Ok(catalogue),
-            _ => Err(mistakes),
+        let catalogue = read(&root, handlers, &notes);
+        let mut mistakes = notes.into_mistakes();
+        let mut catalogue = catalogue.unwrap_or_else(Self::builtin);
+        for (table, handler) in handlers.actions() {
+            match action_in_rust(table, handler, &catalogue) {
+                Ok(action) => catalogue.actions.push(Arc::new(action)),
+                Err(more) => mistakes.0.extend(more.0),
+            }
         }
+        if mistakes.0.is_empty() { Ok(catalogue) } else { Err(mistakes) }
     }
 
     /// The catalogue of a desk without a file: the defaults, and no actions.
@@ -111,7 +126,22 @@ impl Catalogue {
 
 const KEYS: &[&str] = &["server", "surfaces", "credential", "action", "upstream"];
 
-fn read(root: &Node, notes: &Notes<'_>) -> Option<Catalogue> {
+/// An action that a program brings along beside those of the file.
+fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -> Result<Action, Mistakes> {
+    let notes = Notes::new(table, "an action written in Rust");
+    let node = document::parse(table, &notes);
+    let handlers = Handlers::new();
+    let known = Known { credentials: &[], names: &[], handlers: &handlers, given: Some(handler) };
+    let action = reading::read(&node, &known, &notes);
+    if let Some(taken) = action.as_ref().filter(|action| beside.action(&action.name).is_some()) {
+        let wrong = Wrong::new(format!("there are two of the action “{}”", taken.name));
+        notes.add(&node.at("/name").span, wrong.expected("distinct names"));
+    }
+    let mistakes = notes.into_mistakes();
+    action.filter(|_| mistakes.0.is_empty()).ok_or(mistakes)
+}
+
+fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue> {
     let section = Section::open(root, "the catalogue", KEYS, notes)?;
     let server = section.get("server").and_then(|node| ServerSettings::read(node, notes)).unwrap_or_default();
     let surfaces = section.get("surfaces").and_then(|node| Surfaces::read(node, notes)).unwrap_or_default();
@@ -119,7 +149,7 @@ fn read(root: &Node, notes: &Notes<'_>) -> Option<Catalogue> {
     let names = distinct_names(written, "credential", notes);
     let credentials: Vec<Arc<Credential>> =
         written.iter().filter_map(|node| credentials::read(node, notes)).map(Arc::new).collect();
-    let known = Known { credentials: &credentials, names: &names };
+    let known = Known { credentials: &credentials, names: &names, handlers, given: None };
     let written = entries(&section, "action");
     distinct_names(written, "action", notes);
     let actions =

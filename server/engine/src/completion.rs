@@ -224,7 +224,10 @@ fn host_of(outgoing: &Outgoing) -> String {
     outgoing.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-/// The address without query, fragment and user info.
+/// The address without query, fragment and user info; of a handler its name.
 fn bare_url(outgoing: &Outgoing) -> String {
+    if outgoing.handler().is_some() {
+        return outgoing.url.to_string();
+    }
     format!("{}://{}{}", outgoing.url.scheme(), host_of(outgoing), outgoing.url.path())
 }

@@ -146,6 +146,6 @@ fn done(action: &Action, input: &serde_json::Value, response: Response) -> Concl
     }
 }
 
-const fn unread(reply: String) -> StoredResult {
+pub(crate) const fn unread(reply: String) -> StoredResult {
     StoredResult { result: serde_json::Value::Null, reply: Some(reply) }
 }

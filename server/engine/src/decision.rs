@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
+use crate::catalogue::CallerKind;
 use crate::engine::Engine;
 use crate::idempotency::quoted;
 use crate::pipeline::{self, Head, Showing, Stop};
@@ -164,7 +165,7 @@ impl Engine {
     ) -> Result<Result<pipeline::Call<pipeline::Allowed>, Refusal>, Refusal> {
         let blob = row.input.as_deref().ok_or(Refusal::AlreadyDecided)?;
         let stored = StoredRequest::open(self.sealer(), row.id, blob)?;
-        let Some(actor) = self.caller_again(row).await? else { return Ok(Err(Refusal::Denied)) };
+        let Some(actor) = self.caller_again(row, &stored).await? else { return Ok(Err(Refusal::Denied)) };
         // A request that is passed on has no field for its key.
         let (input, key_header) = if row.surface.takes_requests() {
             let key = stored.key.as_deref().map(quoted);
@@ -195,14 +196,15 @@ impl Engine {
     }
 
     /// The caller of a held call as it stands now; `None` when it may call no more.
-    async fn caller_again(&self, row: &CallRow) -> Result<Option<Actor>, Refusal> {
+    async fn caller_again(&self, row: &CallRow, stored: &StoredRequest) -> Result<Option<Actor>, Refusal> {
+        let by_code = stored.caller.as_ref().is_some_and(|caller| caller.kind == CallerKind::System);
         match (row.key_id, row.person_id) {
             (Some(key), _) => match self.store().key(key, self.now()).await? {
                 Some(key) => self.actor_of(key).await,
                 None => Ok(None),
             },
             (None, Some(person)) => Ok(self.visitor(person).await?.map(Actor::Person)),
-            (None, None) if row.surface == Surface::Code => Ok(Some(Actor::System)),
+            (None, None) if by_code => Ok(Some(Actor::System)),
             (None, None) => Ok(Some(Actor::Public { client: None })),
         }
     }

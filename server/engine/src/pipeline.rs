@@ -27,7 +27,7 @@ use std::sync::Arc;
 use model::{Answer, CallId, OfferedAction, Refusal, Surface};
 
 pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, sealed_row, show};
-pub(crate) use self::stage::{Allowed, Call, Found, Head};
+pub(crate) use self::stage::{Allowed, Call, Found, Head, Ready};
 pub(crate) use self::stop::Stop;
 pub(crate) use self::waiting::waiting;
 use crate::actor::Actor;

@@ -12,7 +12,9 @@ use crate::conclusion::{Conclusion, conclude};
 use crate::credential::Credential;
 use crate::egress::{NeverLeft, Sent};
 use crate::engine::Engine;
+use crate::handling;
 use crate::outgoing::Outgoing;
+use crate::pipeline::SharedAction;
 use crate::store::{CallRow, CallState, StoreError};
 use crate::stored_request::StoredRequest;
 
@@ -21,7 +23,7 @@ use crate::stored_request::StoredRequest;
 pub(crate) async fn carry_out(
     engine: &Engine,
     row: &CallRow,
-    action: &Action,
+    action: &SharedAction,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
     let marked = mark(engine, row, action).await;
@@ -30,18 +32,31 @@ pub(crate) async fn carry_out(
         tracing::error!(call = %row.id, "a call was not sent: its lease had run out before");
         return (Conclusion::given_up(row.id), None);
     }
-    let sent = if let Err(error) = marked {
+    let ended = if let Err(error) = marked {
         tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
-        Sent::NeverLeft(NeverLeft::Unmarked)
+        conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Unmarked))
+    } else if action.handler().is_some() {
+        under_lease(engine, row.id, handling::carry_out(engine, row, action, stored)).await
     } else if action.credential.as_ref().map(|credential| &credential.name) == stored.credential.as_ref() {
         let sending =
             attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
-        under_lease(engine, row.id, sending).await
+        conclude(action, &stored.input, under_lease(engine, row.id, sending).await)
     } else {
         // Confirmed with one credential, and the catalogue names another by now.
-        Sent::NeverLeft(NeverLeft::Secret)
+        conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Secret))
     };
-    let mut conclusion = conclude(action, &stored.input, sent);
+    let conclusion = of_call(row, action, stored, ended);
+    let receipt = completion::record(engine, row, action, stored, &conclusion).await;
+    (conclusion, receipt)
+}
+
+/// What the end of the work means for this call.
+pub(crate) fn of_call(
+    row: &CallRow,
+    action: &Action,
+    stored: &StoredRequest,
+    mut conclusion: Conclusion,
+) -> Conclusion {
     if !action.effect.is_write() {
         conclusion = conclusion.of_read();
         // A read leaves a receipt only when it needed an approval; then the approval is not noted with it, but stands
@@ -53,8 +68,7 @@ pub(crate) async fn carry_out(
     if conclusion.receipt == Some(model::Outcome::InDoubt) {
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
     }
-    let receipt = completion::record(engine, row, action, stored, &conclusion).await;
-    (conclusion, receipt)
+    conclusion
 }
 
 /// Marks the session of a read through a credential that nobody vouches for.

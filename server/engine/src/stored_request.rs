@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::catalogue::Caller;
 use crate::outgoing::Outgoing;
 use crate::seal::{DoesNotOpen, Purpose, Sealer};
 
@@ -25,6 +26,8 @@ pub(crate) struct StoredRequest {
     pub(crate) credential: Option<String>,
     /// The agent's own reason.
     pub(crate) reason: Option<String>,
+    /// The facts about the caller at the time of the call; `None`: it was stored before they were.
+    pub(crate) caller: Option<Caller>,
     /// What allowed a call that was never held.
     pub(crate) approval: Option<Approval>,
     /// What is sent.
@@ -38,6 +41,8 @@ struct Form {
     key: Option<String>,
     credential: Option<String>,
     reason: Option<String>,
+    #[serde(default)]
+    caller: Option<Caller>,
     approval: Option<Approval>,
     method: String,
     url: String,
@@ -55,6 +60,7 @@ impl StoredRequest {
             key: self.key.clone(),
             credential: self.credential.clone(),
             reason: self.reason.clone(),
+            caller: self.caller.clone(),
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
             url: self.outgoing.url.to_string(),
@@ -95,6 +101,7 @@ impl StoredRequest {
             key: form.key,
             credential: form.credential,
             reason: form.reason,
+            caller: form.caller,
             approval: form.approval,
             outgoing: Outgoing {
                 method: Method::try_from(form.method.as_str()).map_err(|_| DoesNotOpen)?,

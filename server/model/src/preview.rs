@@ -56,17 +56,17 @@ pub struct PreviewField {
 /// What exactly is sent, less the credential's own header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PreviewRequest {
-    /// Upper-case method.
+    /// Upper-case method; `RUN` when a handler written in Rust is run, and nothing is sent.
     pub method: String,
-    /// Host, with its port when that is not the scheme's default.
+    /// Host, with its port when that is not the scheme's default; empty for a handler.
     pub host: String,
-    /// Path as sent, percent-encoded.
+    /// Path as sent, percent-encoded; of a handler its name.
     pub path: String,
     /// Query as sent, without the question mark; empty when there is none.
     pub query: String,
     /// Headers as sent, in order.
     pub headers: Vec<PreviewHeader>,
-    /// The body when it is UTF-8 text; `null` when there is none or it is binary.
+    /// The body when it is UTF-8 text; of a handler its input as canonical JSON; `null` when there is none or it is binary.
     pub body: Option<String>,
     /// The name of the credential whose secret is put in when it is sent.
     pub credential: Option<String>,

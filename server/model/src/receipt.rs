@@ -68,17 +68,17 @@ pub struct Receipt {
     pub action: String,
     /// Where the call came in.
     pub surface: Surface,
-    /// Upper-case method.
+    /// Upper-case method; `RUN` when the action is done by a handler written in Rust.
     pub method: String,
-    /// The address, without query and user info.
+    /// The address, without query and user info; of a handler `handler:NAME`.
     pub url: String,
-    /// Bytes of the body sent.
+    /// Bytes of the body sent; of a handler, of its input as canonical JSON.
     pub body_size: u64,
     /// SHA-256 of the body sent, lower-case hex.
     pub body_sha256: String,
     /// What allowed it.
     pub approval: Approval,
-    /// What the upstream answered; `null` while nobody knows.
+    /// What the upstream answered; `null` while nobody knows, and for a handler.
     pub upstream_status: Option<u16>,
     /// How it ended.
     pub outcome: Outcome,

@@ -16,6 +16,7 @@ use super::template::Scope;
 use super::work::Work;
 use super::{fingerprint, offer, output, preview, raw_request};
 use crate::credential::Credential;
+use crate::handler::Named;
 use crate::idempotency::{passed_on_hash, request_hash};
 use crate::input_hash::InputHash;
 use crate::outgoing::Outgoing;
@@ -144,6 +145,14 @@ impl Action {
         matches!(self.work, Work::PassedOn)
     }
 
+    /// The handler that a call of it runs; `None`: it sends a request.
+    pub(crate) fn handler(&self) -> Option<&Named> {
+        match &self.work {
+            Work::Handled(handled) => Some(&handled.handler),
+            Work::Described(_) | Work::PassedOn => None,
+        }
+    }
+
     /// What a call of it is known by: a repeat and a confirmation have to hash alike. Of a request that is passed on
     /// these are method, address and body, however they were written down.
     pub fn hash(&self, arguments: &Map<String, Value>) -> InputHash {
@@ -166,7 +175,7 @@ impl Action {
         declared
     }
 
-    /// The request for a valid input.
+    /// The request for a valid input, or what its handler is given.
     ///
     /// # Errors
     /// `Invalid` with every field it cannot be written from; `EgressBlocked` for an address that is passed on and would
@@ -176,6 +185,7 @@ impl Action {
             Work::Described(described) => {
                 described.request.render(&Scope::input(input)).map_err(Refusal::Invalid)
             }
+            Work::Handled(handled) => Ok(Outgoing::to_handler(&handled.handler.name, input)),
             Work::PassedOn => raw_request::render(input),
         }
     }
@@ -195,11 +205,9 @@ impl Action {
         agent_words: Option<String>,
         warnings: Vec<String>,
     ) -> Preview {
-        let written = match &self.work {
-            Work::Described(described) => {
-                described.preview.write(&Scope::with_dry_run(input, dry_run), &self.input)
-            }
-            Work::PassedOn => raw_request::written(outgoing),
+        let written = match self.work.telling() {
+            Some(telling) => telling.preview.write(&Scope::with_dry_run(input, dry_run), &self.input),
+            None => raw_request::written(outgoing),
         };
         Preview {
             version: String::new(),
@@ -220,7 +228,7 @@ impl Action {
 
     /// What the caller gets of an answer.
     pub fn project(&self, answer: &Value) -> Value {
-        let names = self.work.described().and_then(|described| described.output.as_deref());
+        let names = self.work.telling().and_then(|telling| telling.output.as_deref());
         output::project(names, answer)
     }
 
@@ -231,7 +239,7 @@ impl Action {
 
     /// The answer in words for the model. `output`: what the caller gets. `None` also when a part of it is missing.
     pub fn reply(&self, input: &Value, output: &Value) -> Option<String> {
-        self.work.described()?.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
+        self.work.telling()?.reply.as_ref()?.text(&Scope::with_output(input, output)).ok()
     }
 
     /// What an upstream's 4xx means to the caller.
@@ -242,7 +250,7 @@ impl Action {
 
     /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
     pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
-        let pointers = self.work.described().map_or(&[][..], |described| &described.fingerprint);
+        let pointers = self.work.telling().map_or(&[][..], |telling| &telling.fingerprint);
         fingerprint::of(outgoing, self.credential.as_deref(), dry_run, pointers)
     }
 }

@@ -8,8 +8,8 @@ use super::mistake::Wrong;
 use crate::credential::Credential;
 use crate::outgoing::Outgoing;
 
-/// Reads the JSON Pointers of `fingerprint`.
-pub(super) fn read(section: &Section<'_>) -> Vec<String> {
+/// Reads the JSON Pointers of `fingerprint`. `has_dry_run`: there is something for them to narrow.
+pub(super) fn read(section: &Section<'_>, has_dry_run: bool) -> Vec<String> {
     let texts = section.texts("fingerprint");
     for (text, span) in &texts {
         if !is_pointer(text) {
@@ -17,7 +17,7 @@ pub(super) fn read(section: &Section<'_>) -> Vec<String> {
             section.notes.add(span, Wrong::new(format!("“{text}” is no JSON Pointer")).expected(expected));
         }
     }
-    if section.get("fingerprint").is_some() && section.get("dry_run").is_none() {
+    if section.get("fingerprint").is_some() && !has_dry_run {
         let message = "“fingerprint” narrows the answer of a dry run, and the action has none";
         section.wrong("fingerprint", Wrong::absent(message).expected("a “dry_run”"));
     }

@@ -19,9 +19,10 @@ use super::request::{RequestTemplate, template};
 use super::rule::{self, Rule};
 use super::schema::InputSchema;
 use super::template::{Template, Vocabulary, sample};
-use super::work::{Described, Work};
+use super::work::{Described, Handled, Telling, Work};
 use super::{convert, fingerprint, refusals};
 use crate::credential::Credential;
+use crate::handler::{Handler, Handlers, Named};
 
 const KEYS: &[&str] = &[
     "name",
@@ -49,6 +50,7 @@ const KEYS: &[&str] = &[
     "convert",
     "input",
     "rules",
+    "handler",
     "request",
     "dry_run",
     "fingerprint",
@@ -70,6 +72,10 @@ const LONGEST_HOLD: Duration = Duration::from_hours(30 * 24);
 pub(super) struct Known<'k> {
     pub(super) credentials: &'k [Arc<Credential>],
     pub(super) names: &'k [String],
+    /// The handlers that the program brings along.
+    pub(super) handlers: &'k Handlers,
+    /// The handler of this one action, when the whole action is written in Rust.
+    pub(super) given: Option<&'k Arc<dyn Handler>>,
 }
 
 /// Reads one `[[action]]`.
@@ -77,7 +83,8 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
     let section = Section::open(node, "an action", KEYS, notes)?;
     let name = name(&section);
     let effect = effect(&section);
-    let credential = credential(&section, known);
+    let handler = handler(&section, known);
+    let credential = if is_handled(&section, known) { None } else { credential(&section, known) };
     let fixed = fixed(&section);
     let input = match section.get("input") {
         Some(node) => InputSchema::read(node, notes),
@@ -86,8 +93,12 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
     let names = names(&section, input.as_ref(), &fixed);
     let sample = with_fixed(input.as_ref().map(|input| sample(input.as_json())), &fixed);
     let over_input = Vocabulary { roots: &["input"], names: &names, sample: &sample, lenient: false };
-    let request = request(&section, effect, over_input, credential.as_deref());
-    let dry_run = dry_run(&section, over_input, credential.as_deref());
+    let work = if is_handled(&section, known) {
+        let telling = telling(&section, over_input, true);
+        handler.map(|handler| Work::Handled(Box::new(Handled { handler, telling })))
+    } else {
+        described(&section, effect, &names, over_input, credential.as_deref())
+    };
     let deciders = Deciders::read(&section);
     let action = Action {
         name: name.unwrap_or_default().to_owned(),
@@ -114,15 +125,7 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         convert: convert::read(&section, &names),
         rules: rules(&section, &names),
         fixed,
-        work: Work::Described(Box::new(Described {
-            dry_run,
-            fingerprint: fingerprint::read(&section),
-            preview: preview(&section, over_input),
-            output: section.get("output").map(|_| texts(&section, "output")),
-            reply: reply(&section, over_input),
-            refusals: refusals::read(&section, &names),
-            request: request?,
-        })),
+        work: work?,
         input: Arc::new(input?),
     };
     (name.is_some() && effect.is_some()).then_some(action)
@@ -130,10 +133,7 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
 
 fn name<'n>(section: &Section<'n>) -> Option<&'n str> {
     let name = section.required_text("name")?;
-    let fits = name.len() <= 64
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if !fits {
+    if !is_name(name) {
         let expected = "1 to 64 of a-z, 0-9 and _, beginning with a letter";
         section.wrong("name", Wrong::new("the name of an action cannot be used").expected(expected));
     }
@@ -144,6 +144,46 @@ fn name<'n>(section: &Section<'n>) -> Option<&'n str> {
         );
     }
     Some(name)
+}
+
+/// Whether the action runs a handler.
+fn is_handled(section: &Section<'_>, known: &Known<'_>) -> bool {
+    known.given.is_some() || section.get("handler").is_some()
+}
+
+/// The handler it runs: the one it was given, or the one it names. Keys that only a request has are noted.
+fn handler(section: &Section<'_>, known: &Known<'_>) -> Option<Named> {
+    if !is_handled(section, known) {
+        return None;
+    }
+    for key in ["credential", "request", "dry_run", "refusals"] {
+        if section.get(key).is_some() {
+            let wrong =
+                Wrong::new(format!("“{key}” is for actions that send a request, and this one has a handler"));
+            section.wrong(key, wrong);
+        }
+    }
+    if let Some(handler) = known.given {
+        if section.get("handler").is_some() {
+            section.wrong("handler", Wrong::new("the action is written in Rust and has its handler already"));
+        }
+        return Some(Named { name: section.text("name")?.to_owned(), handler: handler.clone() });
+    }
+    let name = section.required_text("handler")?;
+    let found = known.handlers.named().iter().find(|named| named.name == name && is_name(name));
+    if found.is_none() {
+        let names = known.handlers.named().iter().map(|named| named.name.as_str());
+        let wrong = Wrong::absent(format!("this program has no handler “{name}”")).nearest(name, names);
+        section.wrong("handler", if wrong.has_nearest() { wrong } else { wrong.expected("a “request”") });
+    }
+    found.cloned()
+}
+
+/// Whether an action or a handler can have this name.
+fn is_name(name: &str) -> bool {
+    name.len() <= 64
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// A title made of a name: `send_mail` becomes “Send mail”.
@@ -253,6 +293,34 @@ fn rules(section: &Section<'_>, names: &Names) -> Vec<InputRule> {
         Some(InputRule { when: when?, field: field?.to_owned(), message: message?.to_owned() })
     };
     items.iter().filter_map(read).collect()
+}
+
+/// A request of the catalogue with everything around it.
+fn described(
+    section: &Section<'_>,
+    effect: Option<Effect>,
+    names: &Names,
+    over_input: Vocabulary<'_>,
+    credential: Option<&Credential>,
+) -> Option<Work> {
+    let request = request(section, effect, over_input, credential);
+    let described = Described {
+        dry_run: dry_run(section, over_input, credential),
+        telling: telling(section, over_input, section.get("dry_run").is_some()),
+        refusals: refusals::read(section, names),
+        request: request?,
+    };
+    Some(Work::Described(Box::new(described)))
+}
+
+/// What people and models are told.
+fn telling(section: &Section<'_>, over_input: Vocabulary<'_>, has_dry_run: bool) -> Telling {
+    Telling {
+        fingerprint: fingerprint::read(section, has_dry_run),
+        preview: preview(section, over_input),
+        output: section.get("output").map(|_| texts(section, "output")),
+        reply: reply(section, over_input),
+    }
 }
 
 fn request(

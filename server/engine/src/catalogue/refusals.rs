@@ -68,7 +68,7 @@ pub(super) fn check_field(section: &Section<'_>, field: &str, names: &Names) {
 }
 
 /// A field of the file as a JSON Pointer: a pointer stays one, a name becomes one.
-pub(super) fn as_pointer(field: &str) -> String {
+pub(crate) fn as_pointer(field: &str) -> String {
     if field.starts_with('/') { field.to_owned() } else { format!("/{}", super::schema::escape(field)) }
 }
 

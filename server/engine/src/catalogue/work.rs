@@ -1,15 +1,19 @@
-//! What a call of an action does: send a request that the catalogue describes, or pass on one that its caller wrote.
+//! What a call of an action does: send a request that the catalogue describes, run a handler written in Rust, or pass on
+//! a request that its caller wrote.
 
 use super::preview::PreviewTemplate;
 use super::refusals::RefusalRule;
 use super::request::RequestTemplate;
 use super::template::Template;
+use crate::handler::Named;
 
 /// What a call of an action does.
 #[derive(Debug)]
 pub(super) enum Work {
     /// Sends a request of the catalogue.
     Described(Box<Described>),
+    /// Runs a handler written in Rust.
+    Handled(Box<Handled>),
     /// Passes on the request that is its input (fetch and via).
     PassedOn,
 }
@@ -21,6 +25,24 @@ pub(super) struct Described {
     pub(super) request: RequestTemplate,
     /// What is asked before, to see what would happen.
     pub(super) dry_run: Option<RequestTemplate>,
+    /// What the upstream's refusals mean.
+    pub(super) refusals: Vec<RefusalRule>,
+    /// What people and models are told.
+    pub(super) telling: Telling,
+}
+
+/// A handler, and what is made of its answer.
+#[derive(Debug)]
+pub(super) struct Handled {
+    /// What is run.
+    pub(super) handler: Named,
+    /// What people and models are told.
+    pub(super) telling: Telling,
+}
+
+/// What people are shown before, and callers are told afterwards.
+#[derive(Debug)]
+pub(super) struct Telling {
     /// The JSON Pointers into the dry run's answer that a confirmation is bound to; empty: all of it.
     pub(super) fingerprint: Vec<String>,
     /// What a person is shown.
@@ -29,15 +51,22 @@ pub(super) struct Described {
     pub(super) output: Option<Vec<String>>,
     /// The answer in words for the model.
     pub(super) reply: Option<Template>,
-    /// What the upstream's refusals mean.
-    pub(super) refusals: Vec<RefusalRule>,
 }
 
 impl Work {
-    /// The catalogue's description, where there is one.
+    /// The catalogue's request, where there is one.
     pub(super) fn described(&self) -> Option<&Described> {
         match self {
             Self::Described(described) => Some(described),
+            Self::Handled(_) | Self::PassedOn => None,
+        }
+    }
+
+    /// What is told of a call, where the catalogue says it.
+    pub(super) fn telling(&self) -> Option<&Telling> {
+        match self {
+            Self::Described(described) => Some(&described.telling),
+            Self::Handled(handled) => Some(&handled.telling),
             Self::PassedOn => None,
         }
     }

@@ -27,6 +27,7 @@ pub(super) async fn store(
         key: ready.control.key.map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
+        caller: Some(head.caller.clone()),
         approval: Some(approval),
         outgoing,
     };

@@ -12,7 +12,7 @@ use super::{intent, journal};
 use crate::conclusion::{Conclusion, conclude};
 use crate::engine::Engine;
 use crate::store::CallState;
-use crate::{passing_on, sending};
+use crate::{handling, passing_on, sending};
 
 pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
     if call.head.action.effect.is_write() { write(engine, call).await } else { read(engine, call).await }
@@ -28,8 +28,13 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
             head.session.as_deref(),
         )
         .await?;
-    let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
-    let conclusion = conclude(&head.action, &ready.input, sent).of_read();
+    let conclusion = if let Some(handler) = head.action.handler() {
+        handling::read(engine, handler, &head, &ready).await
+    } else {
+        let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
+        conclude(&head.action, &ready.input, sent)
+    };
+    let conclusion = conclusion.of_read();
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
     engine.note(event).await;

@@ -86,6 +86,11 @@ impl Upstream {
         seen.iter().filter(|seen| !seen.line.starts_with("GET ")).cloned().collect()
     }
 
+    /// How many requests came in, reads and writes.
+    pub fn requests(&self) -> usize {
+        self.shared.seen.lock().expect("lock").len()
+    }
+
     /// Waits until that many writes have come in.
     pub async fn until_writes(&self, count: usize) {
         for _ in 0..400 {

@@ -7,6 +7,7 @@ use super::super::stage::{Head, Ready};
 use super::attention;
 use crate::egress::{BodyRead, Sent};
 use crate::engine::Engine;
+use crate::handling;
 use crate::outgoing::Outgoing;
 
 /// What would be sent, what it rests on, and how it is shown.
@@ -41,12 +42,20 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
 /// The request alone, checked against its credential's rules.
 pub(super) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outgoing, Refusal> {
     let outgoing = head.action.render(&ready.input)?;
+    if head.action.handler().is_some() {
+        // It stays in the house.
+        return Ok(outgoing);
+    }
     // What egress leaves out (a header that is not the agent's to set) is not shown either.
     Ok(engine.egress().check(head.action.credential.as_deref(), outgoing)?.outgoing().clone())
 }
 
 /// Asks the upstream what would happen. A 4xx is its refusal; then nothing is held.
 async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<Checked>, Refusal> {
+    if let Some(handler) = head.action.handler() {
+        let seen = handling::dry_run(engine, handler, head, ready).await?;
+        return Ok(seen.map(|seen| Checked { status: 200, body: seen.to_string().into() }));
+    }
     let Some(outgoing) = head.action.render_dry_run(&ready.input).map_err(Refusal::Invalid)? else {
         return Ok(None);
     };

@@ -12,6 +12,7 @@ use crate::conclusion::{Conclusion, conclude};
 use crate::credential::Credential;
 use crate::egress::{NeverLeft, Sent};
 use crate::engine::Engine;
+use crate::fail_point;
 use crate::outgoing::Outgoing;
 use crate::store::{CallRow, CallState};
 use crate::stored_request::StoredRequest;
@@ -30,6 +31,7 @@ pub(crate) async fn carry_out(
         tracing::error!(call = %row.id, "a call was not sent: its lease had run out before");
         return (Conclusion::given_up(row.id), None);
     }
+    fail_point::reach("before-connect").await;
     let sent = if let Err(error) = marked {
         tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
         Sent::NeverLeft(NeverLeft::Unmarked)
@@ -53,6 +55,7 @@ pub(crate) async fn carry_out(
     if conclusion.receipt == Some(model::Outcome::InDoubt) {
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
     }
+    fail_point::reach("answered").await;
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     (conclusion, receipt)
 }

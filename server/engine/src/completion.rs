@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::catalogue::Action;
 use crate::conclusion::Conclusion;
 use crate::engine::Engine;
+use crate::fail_point;
 use crate::outgoing::Outgoing;
 use crate::seal::Purpose;
 use crate::sending::approval_of;
@@ -79,7 +80,9 @@ async fn try_record(
         }
         write_key(engine, &mut tx, row, action, conclusion, at).await?;
         write_event(engine, &mut tx, row, conclusion, receipt_id, at).await?;
+        fail_point::reach("end-uncommitted").await;
         tx.commit().await?;
+        fail_point::reach("ended").await;
         return Ok(receipt_id);
     }
     drop(tx);

@@ -16,6 +16,7 @@ use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
 use crate::catalogue::CallerKind;
 use crate::engine::Engine;
+use crate::fail_point;
 use crate::idempotency::quoted;
 use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
@@ -278,7 +279,9 @@ impl Engine {
             _ => return Err(Refusal::AlreadyDecided),
         };
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, status)).await?;
+        fail_point::reach("decision-uncommitted").await;
         tx.commit().await?;
+        fail_point::reach("decided").await;
         match status {
             CallStatus::Sending => {
                 let row = CallRow { state: CallState::Sending { lease_until }, ..row.clone() };
@@ -334,7 +337,9 @@ impl Engine {
         let mut tx = self.store().begin().await?;
         let queued = tx.queue_due(id, now).await?;
         let started = !queued && tx.start_due(id, now, self.node(), lease_until).await?;
+        fail_point::reach("intent-uncommitted").await;
         tx.commit().await?;
+        fail_point::reach("intended").await;
         if queued {
             self.queue().ring();
         }

@@ -8,6 +8,8 @@ mod address;
 mod blocked;
 mod connection;
 mod exchange;
+#[cfg(feature = "fail-points")]
+mod halting;
 mod headers;
 mod path;
 mod policy;

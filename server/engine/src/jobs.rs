@@ -8,6 +8,7 @@ use tokio::time::MissedTickBehavior;
 
 use crate::completion::new_receipt;
 use crate::engine::Engine;
+use crate::fail_point;
 use crate::store::{CallRow, NewReceipt, StoreError, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
@@ -101,7 +102,9 @@ impl Engine {
         let mut event = row.event(self.event_id(), now, EventType::InDoubt, CallStatus::InDoubt);
         event.receipt_id = receipt_id;
         tx.insert_event(&event).await?;
+        fail_point::reach("doubt-uncommitted").await;
         tx.commit().await?;
+        fail_point::reach("given-up").await;
         self.nudges().tell(id);
         Ok(())
     }

@@ -15,6 +15,7 @@ mod decision;
 pub mod egress;
 mod ending;
 pub mod engine;
+mod fail_point;
 mod feed;
 pub mod filter;
 pub mod handler;

@@ -12,11 +12,11 @@ use crate::conclusion::{Conclusion, conclude};
 use crate::credential::Credential;
 use crate::egress::{NeverLeft, Sent};
 use crate::engine::Engine;
-use crate::handling;
 use crate::outgoing::Outgoing;
 use crate::pipeline::SharedAction;
 use crate::store::{CallRow, CallState, StoreError};
 use crate::stored_request::StoredRequest;
+use crate::{fail_point, handling};
 
 /// Sends a call whose intent is durable, and records how it ended. Never fails: what cannot be recorded now is
 /// recorded by recovery, as in doubt.
@@ -32,6 +32,7 @@ pub(crate) async fn carry_out(
         tracing::error!(call = %row.id, "a call was not sent: its lease had run out before");
         return (Conclusion::given_up(row.id), None);
     }
+    fail_point::reach("before-connect").await;
     let ended = if let Err(error) = marked {
         tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
         conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Unmarked))
@@ -46,6 +47,7 @@ pub(crate) async fn carry_out(
         conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Secret))
     };
     let conclusion = of_call(row, action, stored, ended);
+    fail_point::reach("answered").await;
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     (conclusion, receipt)
 }

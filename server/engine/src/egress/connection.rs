@@ -15,6 +15,7 @@ use super::resolver::Resolver;
 use super::sent::NeverLeft;
 use super::tls::Tls;
 use super::trace::{Tap, Trace, Wire};
+use crate::fail_point;
 
 /// All addresses of a host are checked, and this many of them tried.
 const TRIED: usize = 8;
@@ -88,6 +89,9 @@ async fn connect(addresses: &[IpAddr], port: u16, deadline: Instant) -> Result<T
 async fn secure(target: &Target, tls: &Tls, socket: TcpStream) -> Result<Link, NeverLeft> {
     // The request is written in one go; waiting for more to send with it only costs time.
     socket.set_nodelay(true).map_err(|_| NeverLeft::Connect)?;
+    fail_point::reach("connected").await;
+    #[cfg(feature = "fail-points")]
+    let socket = super::halting::Halting::new(socket);
     let trace = Trace::default();
     let wire = Wire::new(socket, trace.clone());
     let stream: Box<dyn Stream> = if target.tls {

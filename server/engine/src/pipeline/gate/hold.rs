@@ -8,6 +8,7 @@ use super::super::waiting::waiting;
 use super::super::{claim, journal};
 use super::showing::{Showing, show};
 use crate::engine::Engine;
+use crate::fail_point;
 use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, NewCall, NewClaim};
 use crate::stored_request::StoredRequest;
@@ -46,6 +47,7 @@ async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
 
 /// `false`: the claim is taken, and nothing was written.
 async fn store(engine: &Engine, head: &Head, new: &NewCall, claim: Option<NewClaim>) -> Result<bool, Stop> {
+    fail_point::reach("unheld").await;
     let mut tx = engine.store().begin().await?;
     tx.insert_call(new).await?;
     if let Some(claim) = claim
@@ -56,7 +58,9 @@ async fn store(engine: &Engine, head: &Head, new: &NewCall, claim: Option<NewCla
     // An approver may be gone, a group empty.
     tx.hand_over_orphans(Some(head.id)).await?;
     tx.insert_event(&journal::event(engine, head, EventType::Held, CallStatus::Held)).await?;
+    fail_point::reach("hold-uncommitted").await;
     tx.commit().await?;
+    fail_point::reach("held").await;
     Ok(true)
 }
 

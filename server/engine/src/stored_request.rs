@@ -23,6 +23,8 @@ pub(crate) struct StoredRequest {
     pub(crate) key: Option<String>,
     /// The name of the credential it was shown with.
     pub(crate) credential: Option<String>,
+    /// What of that credential was confirmed (`Credential::binding`).
+    pub(crate) binding: Option<String>,
     /// The agent's own reason.
     pub(crate) reason: Option<String>,
     /// What allowed a call that was never held.
@@ -37,6 +39,7 @@ struct Form {
     input: Value,
     key: Option<String>,
     credential: Option<String>,
+    binding: Option<String>,
     reason: Option<String>,
     approval: Option<Approval>,
     method: String,
@@ -54,6 +57,7 @@ impl StoredRequest {
             input: self.input.clone(),
             key: self.key.clone(),
             credential: self.credential.clone(),
+            binding: self.binding.clone(),
             reason: self.reason.clone(),
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
@@ -94,6 +98,7 @@ impl StoredRequest {
             input: form.input,
             key: form.key,
             credential: form.credential,
+            binding: form.binding,
             reason: form.reason,
             approval: form.approval,
             outgoing: Outgoing {

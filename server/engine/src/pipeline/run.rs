@@ -24,11 +24,13 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     engine
         .taint_by(&head.action, head.actor.agent().map(|agent| agent.agent), head.session.as_deref())
         .await?;
-    let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
+    let credential = head.action.credential.as_deref();
+    let (sent, opened) = sending::attempt_for(engine, head.id, credential, outgoing, None).await;
     let conclusion = conclude(&head.action, &ready.input, sent).of_read();
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
     journal::write(engine, &event).await?;
+    sending::hand_over(engine, head.id, &conclusion, opened, None);
     answer(head.surface, conclusion, None)
 }
 

@@ -3,12 +3,15 @@
 mod abilities;
 mod agent;
 mod check;
+mod credential;
 mod demo;
 mod group;
 mod import;
+mod keys;
 mod migrate;
 mod output;
 mod person;
+mod piped;
 mod serve;
 mod tenant;
 mod token;
@@ -20,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
-use crate::log;
+use crate::{log, memory};
 use output::Output;
 pub(crate) use output::print_line;
 
@@ -62,9 +65,15 @@ enum Command {
     /// Tenants, which calls and actions name
     #[command(subcommand)]
     Tenant(tenant::TenantCommand),
+    /// The secrets of the catalogue's credentials
+    #[command(subcommand)]
+    Credential(credential::CredentialCommand),
     /// People's tokens and agents' keys
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// The keys that everything is sealed with
+    #[command(subcommand)]
+    Keys(keys::KeysCommand),
     /// Bring the database up to date
     Migrate(migrate::Migrate),
 }
@@ -80,6 +89,7 @@ impl Command {
 pub(crate) async fn run() -> ExitCode {
     let Cli { config, command } = Cli::parse();
     log::start(command.log_level());
+    memory::keep_private();
     let done = match command {
         Command::Demo(demo) => demo.run().await,
         Command::Import(import) => import.run(),
@@ -102,13 +112,15 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
     match command {
         Command::Serve(serve) => serve.run(&config).await,
         Command::Demo(demo) => demo.run().await,
-        Command::Check(check) => check.run(&config),
+        Command::Check(check) => check.run(&config).await,
+        Command::Credential(credential) => credential.run(&config).await,
         Command::Import(import) => import.run(),
         Command::Person(person) => person.run(&config).await,
         Command::Agent(agent) => agent.run(&config).await,
         Command::Group(group) => group.run(&config).await,
         Command::Tenant(tenant) => tenant.run(&config).await,
         Command::Token(token) => token.run(&config).await,
+        Command::Keys(keys) => keys.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
     }
 }
@@ -154,6 +166,10 @@ mod tests {
             "countersign agent revoke N --json",
             "countersign token add --person E --ability receipts:read --json",
             "countersign token revoke key_01h455vb4pex5vsknk084sn02q --json",
+            "countersign credential set mail --json",
+            "countersign credential list --json",
+            "countersign keys rotate --json",
+            "countersign keys list --json",
             "countersign migrate --json",
             "countersign import openapi api.json",
             "countersign import openapi - --out countersign.toml --force --server https://a.example/v1 --tag a --tag b --json",
@@ -183,6 +199,8 @@ mod tests {
             ErrorKind::ValueValidation
         );
         assert_eq!(refused("countersign token revoke nonsense"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign credential set"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign credential set mail s3cr3t"), ErrorKind::UnknownArgument);
         assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign serve --config x.toml"), ErrorKind::UnknownArgument);
         assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);

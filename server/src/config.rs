@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use engine::ambient::Ambient;
 use engine::catalogue::{Catalogue, Mistakes};
 use engine::secret::Secret;
-use engine::{Engine, OpenOptions, keyring};
+use engine::store::StoreError;
+use engine::{Engine, OpenOptions, credential_secret, keyring};
 
 use crate::failure::Failure;
 
@@ -53,6 +54,11 @@ impl Config {
         Self { file: Some(path.to_owned()), text, folder: parent.unwrap_or(Path::new(".")).to_owned() }
     }
 
+    /// Where the sealing keys are, unless the environment has them.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.folder.join(KEY_FILE)
+    }
+
     /// The name of the file for messages.
     pub(crate) fn shown(&self) -> String {
         self.file.as_ref().map_or_else(|| "(built-in defaults)".to_owned(), |file| file.display().to_string())
@@ -92,6 +98,16 @@ impl Environment {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         Self { database_url: given("DATABASE_URL"), sealing_key: given("COUNTERSIGN_KEY").map(Secret::new) }
     }
+
+    /// Whether the sealing keys stand in the environment, not in the file.
+    pub(crate) const fn has_sealing_key(&self) -> bool {
+        self.sealing_key.is_some()
+    }
+
+    /// The database that counts: the environment's, else the catalogue's.
+    pub(crate) fn database(&self, catalogue: &Catalogue) -> String {
+        self.database_url.clone().unwrap_or_else(|| catalogue.server.database_url.clone())
+    }
 }
 
 /// Opens the engine over a catalogue and brings its database up to date.
@@ -104,10 +120,10 @@ pub(crate) async fn open(
     environment: Environment,
 ) -> Result<Engine, Failure> {
     let ambient = Ambient::system();
-    let database_url = environment.database_url.unwrap_or_else(|| catalogue.server.database_url.clone());
+    let database_url = environment.database(&catalogue);
     // On a database that other machines may share, a key made here would be one that the others do not have.
     let may_make_key = !database_url.starts_with("postgres");
-    let key_file = config.folder.join(KEY_FILE);
+    let key_file = config.key_file();
     let sealer = keyring::load(
         environment.sealing_key.as_ref().map(Secret::expose),
         &key_file,
@@ -121,6 +137,18 @@ pub(crate) async fn open(
         let next = "Look at `database_url` in the catalogue, or at DATABASE_URL when it is set.";
         Failure::new(format!("{error}."), "Nothing else was done.", next)
     })
+}
+
+/// The names of the secrets in the catalogue's database, which is neither made nor changed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) async fn kept_secrets(
+    config: &Config,
+    catalogue: &Catalogue,
+    environment: &Environment,
+) -> Result<Vec<String>, StoreError> {
+    credential_secret::kept_in(&environment.database(catalogue), &config.folder).await
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The countersign binary: routers, sign-in and the command line.
 
+mod accept;
 mod api;
 mod cli;
 mod config;
@@ -9,6 +10,7 @@ mod handlers;
 mod import;
 mod log;
 mod mcp;
+mod memory;
 mod pages;
 mod problem;
 mod reload;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use engine::Engine;
+use engine::credential_secret::CredentialLine;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -18,7 +19,10 @@ pub(crate) fn on_signal(engine: Engine, file: Option<PathBuf>) -> std::io::Resul
     Ok(tokio::spawn(async move {
         while hang_ups.recv().await.is_some() {
             match reload(&engine, file.as_deref()) {
-                Ok(()) => tracing::info!("the catalogue was read again"),
+                Ok(()) => {
+                    tracing::info!("the catalogue was read again");
+                    tell_of_missing_secrets(&engine).await;
+                }
                 Err(failure) => tracing::error!(%failure, "the catalogue was not changed"),
             }
         }
@@ -32,4 +36,16 @@ fn reload(engine: &Engine, file: Option<&std::path::Path>) -> Result<(), Failure
     catalogue.server.public_url = engine.catalogue().server.public_url.clone();
     engine.replace_catalogue(catalogue);
     Ok(())
+}
+
+/// Says in the log which credentials have no secret. The server goes on: everything else can be done.
+pub(crate) async fn tell_of_missing_secrets(engine: &Engine) {
+    match engine.credential_lines().await {
+        Ok(lines) => {
+            lines.iter().filter_map(CredentialLine::warning).for_each(|warning| tracing::warn!("{warning}"))
+        }
+        Err(refusal) => {
+            tracing::error!(code = %refusal.problem().code, "whether every credential has its secret could not be seen");
+        }
+    }
 }

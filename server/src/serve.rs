@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::middleware::from_fn;
-use axum::serve::ListenerExt;
 use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,7 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::failure::Failure;
 use crate::session_store::Sessions;
-use crate::{api, mcp, pages, problem, request_id};
+use crate::{accept, api, mcp, pages, problem, request_id};
 
 /// How long the end may take: a send may connect for 10 s and wait 60 s for its answer.
 const END_TIME: Duration = Duration::from_secs(75);
@@ -58,16 +57,8 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
     let mut stop = Stop::listen().map_err(failed)?;
     let jobs = engine.start_jobs();
     let (told, tell) = tokio::sync::oneshot::channel::<()>();
-    // Without this, pages wait 44 ms for a delayed acknowledgement.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection keeps its delay");
-        }
-    });
-    let app = app(&engine);
-    let serving = tokio::spawn(async move {
-        axum::serve(listener, app).with_graceful_shutdown(async { drop(tell.await) }).await
-    });
+    let told_to_stop = async { drop(tell.await) };
+    let serving = tokio::spawn(accept::serve(listener, app(&engine), told_to_stop, accept::HEAD_TIME));
     stop.told().await;
     tracing::info!("stopping: what is being sent is finished, nothing new is taken");
     engine.stop_waiting();
@@ -82,7 +73,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
             if !finished {
                 tracing::warn!("stopped before everything sent had been answered");
             }
-            served.map_err(|error| failed(error.into()))?.map_err(failed)
+            served.map_err(|error| failed(error.into()))
         }
         () = tokio::time::sleep(END_TIME + SPARE_TIME) => {
             tracing::warn!("stopped before every connection had ended");

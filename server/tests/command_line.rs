@@ -297,3 +297,166 @@ fn a_hang_up_reads_the_catalogue_again_and_keeps_it_when_there_are_mistakes() {
     until(2);
     assert_eq!(server.stop(), Some(0));
 }
+
+/// Two credentials: one of the sealed store, one of a variable that nobody sets.
+const CREDENTIALS: &str = r#"[server]
+listen = "127.0.0.1:0"
+
+[[credential]]
+name = "mail"
+hosts = ["api.mail.example"]
+secret = { store = true }
+
+[[credential]]
+name = "tickets"
+hosts = ["api.tickets.example"]
+secret = { env = "COUNTERSIGN_TEST_NEVER_SET" }
+"#;
+
+#[test]
+fn a_secret_is_set_through_a_pipe_while_the_server_runs_and_is_never_shown() {
+    let place = Place::fresh();
+    std::fs::write(place.folder.path().join("countersign.toml"), CREDENTIALS).expect("written");
+    let warnings = |line: &str| place.json(line, "")["warnings"].clone();
+    let told = warnings("check --json").to_string();
+    assert!(told.contains("credential set mail") && told.contains("COUNTERSIGN_TEST_NEVER_SET"), "{told}");
+    assert!(!place.folder.path().join("countersign.db").exists(), "looking makes nothing");
+
+    let (server, _) = Running::start(place.command("serve --json"));
+    let secret = "s3cr3t-through-a-pipe";
+    let set = place.run("credential set mail --json", &format!("{secret}\n"));
+    let list = place.run("credential list --json", "");
+    let table = place.run("credential list", "");
+    for output in [&set, &list, &table] {
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(!format!("{:?}", String::from_utf8_lossy(&output.stdout)).contains(secret));
+        assert!(!format!("{:?}", String::from_utf8_lossy(&output.stderr)).contains(secret));
+    }
+    let list: Value = serde_json::from_slice(&list.stdout).expect("JSON");
+    let standing: Vec<_> =
+        list["items"].as_array().expect("items").iter().map(|item| &item["secret"]).collect();
+    assert_eq!(standing, ["usable", "missing"]);
+    assert_eq!(warnings("check --json").as_array().map(Vec::len), Some(1));
+    for (line, input) in [
+        ("credential set nobody", secret),
+        ("credential set tickets", secret),
+        ("credential set mail", ""),
+        ("credential set mail", "s3cr3t-of\ntwo lines"),
+    ] {
+        let told = place.failure(line, input, 1);
+        assert!(told.contains("No secret was kept.") && !told.contains("s3cr3t"), "{line}: {told}");
+    }
+    place.failure("credential set mail s3cr3t", "", 2);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_server_says_which_credentials_have_no_secret_and_starts() {
+    let place = Place::fresh();
+    std::fs::write(place.folder.path().join("countersign.toml"), CREDENTIALS).expect("written");
+    let mut command = place.command("serve --json");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("it is ready");
+    let mut log = child.stderr.take().expect("a pipe");
+    assert_eq!(Running(child).stop(), Some(0));
+    let mut told = String::new();
+    log.read_to_string(&mut told).expect("a log");
+    assert!(
+        told.contains("“mail” has no usable secret") && told.contains("“tickets” has no usable secret"),
+        "{told}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_leaves_no_core_dump() {
+    let place = Place::fresh();
+    let (server, _) = Running::start(place.command("serve --json"));
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.0.id())).expect("limits");
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a line");
+    assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"], "{core}");
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn the_sealing_key_is_rotated_while_the_server_runs() {
+    let place = Place::fresh();
+    std::fs::write(place.folder.path().join("countersign.toml"), CREDENTIALS).expect("written");
+    let file = place.folder.path().join("countersign.key");
+    let keys = || -> Vec<String> {
+        std::fs::read_to_string(&file).expect("a key").trim().split(',').map(str::to_owned).collect()
+    };
+    let (server, _) = Running::start(place.command("serve --json"));
+    place.json("credential set mail --json", "s3cr3t");
+    let old = keys();
+    let told = place.json("keys rotate --json", "");
+    assert_eq!(
+        (&told["rotated"], &told["resealed"], &told["unreadable"]),
+        (&json!(true), &json!(1), &json!(0))
+    );
+    assert_eq!(told["may_be_removed"].as_array().map(Vec::len), Some(1));
+    let both = keys();
+    assert_eq!((both.len(), &both[1]), (2, &old[0]));
+    assert!(!told.to_string().contains(&both[0]), "a key is never printed");
+    let list = place.json("keys list --json", "");
+    let seals: Vec<_> = list["items"].as_array().expect("items").iter().map(|key| &key["seals"]).collect();
+    assert_eq!(seals, [1, 0]);
+
+    // Without the old key everything is still read.
+    std::fs::write(&file, &both[0]).expect("written");
+    assert_eq!(place.json("credential list --json", "")["items"][0]["secret"], "usable");
+    // With the old one alone nothing is, and that is told.
+    std::fs::write(&file, &old[0]).expect("written");
+    assert_eq!(place.json("credential list --json", "")["items"][0]["secret"], "unusable");
+    assert_eq!(place.json("keys list --json", "")["items"][1]["known"], false);
+    assert_eq!(server.stop(), Some(0));
+}
+
+#[test]
+fn a_key_of_the_environment_is_changed_by_hand_and_then_everything_is_sealed_with_it() {
+    let place = Place::fresh();
+    std::fs::write(place.folder.path().join("countersign.toml"), CREDENTIALS).expect("written");
+    let (old, new) =
+        ("b2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2xkb2w=", "bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmV3bmU=");
+    let with = |keys: &str, line: &str, input: &str| {
+        let mut command = place.command(line);
+        command
+            .env("COUNTERSIGN_KEY", keys)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("run");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("written");
+        child.wait_with_output().expect("an end")
+    };
+    assert_eq!(with(old, "credential set mail", "s3cr3t").status.code(), Some(0));
+    let refused = with(old, "keys rotate", "");
+    assert_eq!(refused.status.code(), Some(1));
+    let told = String::from_utf8(refused.stderr).expect("text");
+    assert!(
+        told.contains("COUNTERSIGN_KEY") && told.contains("was not changed") && !told.contains(old),
+        "{told}"
+    );
+
+    let done = with(&format!("{new},{old}"), "keys rotate --json", "");
+    let told: Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    assert_eq!((&told["rotated"], &told["resealed"]), (&json!(false), &json!(1)));
+    let list = with(new, "credential list --json", "");
+    let told: Value = serde_json::from_slice(&list.stdout).expect("JSON");
+    assert_eq!(told["items"][0]["secret"], "usable", "the new key alone is enough");
+    assert!(!place.folder.path().join("countersign.key").exists());
+}
+
+#[test]
+fn a_key_file_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::fresh();
+    place.json("migrate --json", "");
+    let file = place.folder.path().join("countersign.key");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).expect("set");
+    for line in ["serve", "keys rotate", "keys list"] {
+        let told = place.failure(line, "", 1);
+        assert!(told.contains("countersign.key") && told.contains("chmod 600"), "{line}: {told}");
+    }
+}

@@ -134,7 +134,9 @@ fn done(action: &Action, input: &serde_json::Value, response: Response) -> Concl
         BodyRead::TooLarge { limit } => {
             unread(format!("It was done. The answer was larger than {limit} bytes and was not kept."))
         }
-        BodyRead::Cut => unread("It was done. The answer broke off and was not kept.".to_owned()),
+        BodyRead::Cut | BodyRead::Streamed => {
+            unread("It was done. The answer broke off and was not kept.".to_owned())
+        }
     };
     Conclusion {
         status: CallStatus::Done,

@@ -1,6 +1,7 @@
 //! A credential: a secret, and the hosts, methods and path prefixes it may be used for.
 
 use http::{HeaderName, Method};
+use sha2::{Digest, Sha256};
 
 /// A credential of the catalogue: its rules, and where its secret is. The secret itself is not in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,35 @@ pub struct Credential {
     pub allow_private: bool,
     /// Upstream statuses that do not tell whether the write happened.
     pub in_doubt_on: Vec<u16>,
+}
+
+impl Credential {
+    /// What of it a confirmation is bound to: whose secret it is, where that goes, and how it is sent. SHA-256 in
+    /// hexadecimal digits; it tells nothing about the secret.
+    pub(crate) fn binding(&self) -> String {
+        let mut hosts: Vec<_> = self.hosts.iter().map(HostRule::written).collect();
+        hosts.sort();
+        let secret = match &self.secret {
+            SecretSource::Env(variable) => format!("env {variable}"),
+            SecretSource::Store => "store".to_owned(),
+        };
+        let switches = format!("{} {}", self.allow_http, self.allow_private);
+        let parts = [self.name.as_str(), self.header.as_str(), &self.value, &secret, &switches];
+        let mut digest = Sha256::new();
+        for part in parts.into_iter().chain(hosts.iter().map(String::as_str)) {
+            // Each part with its length, so that no two different credentials read the same.
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part.as_bytes());
+        }
+        data_encoding::HEXLOWER.encode(&digest.finalize())
+    }
+}
+
+impl HostRule {
+    /// As it stands in the catalogue.
+    fn written(&self) -> String {
+        self.port.map_or_else(|| self.host.clone(), |port| format!("{}:{port}", self.host))
+    }
 }
 
 /// A host a credential may be sent to, in canonical form: lower case, no trailing dot, an IPv6 address in brackets.

@@ -15,6 +15,7 @@ mod path;
 mod policy;
 mod request;
 mod resolver;
+mod rest;
 mod scrub;
 mod sent;
 mod status_line;
@@ -29,13 +30,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+
 pub use self::blocked::Blocked;
 pub use self::policy::Checked;
 pub use self::resolver::{Resolver, SystemResolver};
+pub use self::rest::{AnswerBody, BrokenOff};
 pub use self::sent::{BodyRead, NeverLeft, Response, Sent, Unknown};
 pub use self::tls::EgressError;
 pub use self::url::parse_url;
 
+use self::connection::Link;
 use self::scrub::Scrubber;
 use self::tls::Tls;
 use crate::credential::Credential;
@@ -115,15 +122,39 @@ impl Egress {
         idempotency_key: Option<&str>,
     ) -> Sent {
         let scrubber = secret.map(|secret| Scrubber::new(secret.expose()));
-        let (target, request) = match request::build(checked, secret, idempotency_key) {
-            Ok(built) => built,
-            Err(why) => return Sent::NeverLeft(why),
-        };
-        let open = connection::open(&target, self.resolver.as_ref(), &self.tls, self.limits.connect);
-        match open.await {
-            Ok(link) => exchange::run(link, request, &self.limits, scrubber.as_ref()).await,
+        match self.connect(checked, secret, idempotency_key).await {
+            Ok((link, request)) => exchange::run(link, request, &self.limits, scrubber.as_ref()).await,
             Err(why) => Sent::NeverLeft(why),
         }
+    }
+
+    /// Sends the request once, and gives the answer as soon as its head has come: its body is passed on from there, as
+    /// it arrives. The head must come within the time to answer, and none of the body's pauses may be longer.
+    ///
+    /// # Errors
+    /// How the send ended, when no head came.
+    pub async fn open(
+        &self,
+        checked: Checked,
+        secret: Option<&Secret>,
+        idempotency_key: Option<&str>,
+    ) -> Result<(Response, AnswerBody), Sent> {
+        let scrubber = secret.map(|secret| Arc::new(Scrubber::new(secret.expose())));
+        let connected = self.connect(checked, secret, idempotency_key).await;
+        let (link, request) = connected.map_err(Sent::NeverLeft)?;
+        exchange::open(link, request, &self.limits, scrubber).await
+    }
+
+    /// A connection, and the request that goes over it.
+    async fn connect(
+        &self,
+        checked: Checked,
+        secret: Option<&Secret>,
+        idempotency_key: Option<&str>,
+    ) -> Result<(Link, Request<Full<Bytes>>), NeverLeft> {
+        let (target, request) = request::build(checked, secret, idempotency_key)?;
+        let (resolver, within) = (self.resolver.as_ref(), self.limits.connect);
+        Ok((connection::open(&target, resolver, &self.tls, within).await?, request))
     }
 }
 

@@ -13,7 +13,6 @@ use crate::actor::Actor;
 use crate::ambient::Ambient;
 use crate::arrival::Arrival;
 use crate::catalogue::Catalogue;
-use crate::credential::{Credential, SecretSource};
 use crate::egress::{Egress, EgressError, Limits};
 use crate::ending::Ending;
 use crate::feed::MOST_FEEDS;
@@ -21,9 +20,9 @@ use crate::journal::Journal;
 use crate::nudge::Nudges;
 use crate::pipeline;
 use crate::queue::Queue;
-use crate::seal::{Purpose, Sealer};
-use crate::secret::Secret;
+use crate::seal::Sealer;
 use crate::store::{Store, StoreError};
+use crate::streams::Streams;
 
 /// The engine. Cheap to clone.
 #[derive(Clone)]
@@ -39,6 +38,7 @@ struct Inner {
     journal: Journal,
     ending: Ending,
     queue: Queue,
+    streams: Arc<Streams>,
     /// A permit for each feed that is open.
     feeds: Arc<Semaphore>,
     /// How many passwords are hashed at once.
@@ -103,6 +103,7 @@ impl Engine {
             journal: Journal::new(),
             ending: Ending::new(),
             queue: Queue::new(),
+            streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             node,
@@ -113,7 +114,17 @@ impl Engine {
     ///
     /// The call runs in a task of its own: a caller that hangs up loses nothing.
     pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
-        let (engine, id) = (self.clone(), CallId::from_uuid(self.ambient().uuid()));
+        self.call_as(CallId::from_uuid(self.ambient().uuid()), arrival, wait).await
+    }
+
+    /// The same under an id that was made before.
+    pub(crate) async fn call_as(
+        &self,
+        id: CallId,
+        arrival: Arrival,
+        wait: Option<Duration>,
+    ) -> Result<Answer, Refusal> {
+        let engine = self.clone();
         let running = self.spawn(async move { pipeline::run(&engine, id, arrival).await });
         let answer = match running.await {
             Ok(answer) => answer?,
@@ -226,6 +237,10 @@ impl Engine {
         &self.0.queue
     }
 
+    pub(crate) fn streams(&self) -> &Arc<Streams> {
+        &self.0.streams
+    }
+
     pub(crate) fn feeds(&self) -> &Arc<Semaphore> {
         &self.0.feeds
     }
@@ -248,24 +263,5 @@ impl Engine {
     #[expect(clippy::unused_self, reason = "reads better at the call sites")]
     pub(crate) fn seconds(&self, duration: Duration) -> i64 {
         i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
-    }
-
-    /// The secret of a credential. `None` when there is no credential.
-    pub(crate) async fn secret_of(&self, credential: Option<&Credential>) -> Result<Option<Secret>, Refusal> {
-        let Some(credential) = credential else { return Ok(None) };
-        let found = match &credential.secret {
-            SecretSource::Env(variable) => std::env::var(variable).ok(),
-            SecretSource::Store => self.stored_secret(&credential.name).await?,
-        };
-        if found.is_none() {
-            tracing::error!(credential = %credential.name, "the credential has no secret");
-        }
-        found.map(|secret| Some(Secret::new(secret))).ok_or(Refusal::Unavailable)
-    }
-
-    async fn stored_secret(&self, name: &str) -> Result<Option<String>, Refusal> {
-        let Some(blob) = self.store().sealed_secret(name).await? else { return Ok(None) };
-        let plain = self.sealer().open(Purpose::Credential, name, &blob)?;
-        Ok(String::from_utf8(plain).ok())
     }
 }

@@ -16,6 +16,12 @@ use crate::unsent::UnsentEnd;
 /// The most a job takes on at once; the rest is taken at its next turn.
 const BATCH: i64 = 100;
 
+/// How many batches one turn of the erasing jobs does at most, so that none keeps writers waiting for long.
+const BATCHES: u32 = 20;
+
+/// Within this time a process that runs seals with a key that was put first in its key file.
+pub const KEYS_TAKEN_ON: Duration = Duration::from_secs(2);
+
 /// The running jobs; dropped, they stop.
 pub struct Jobs {
     engine: Engine,
@@ -49,6 +55,12 @@ impl Engine {
         ));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
             engine.place_events().await
+        }));
+        tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
+            if engine.sealer().refresh() {
+                tracing::info!("the sealing keys were read again");
+            }
+            Ok(())
         }));
         Jobs { engine: self.clone(), tasks }
     }
@@ -122,12 +134,32 @@ impl Engine {
 
     /// What has been kept long enough is erased.
     pub async fn erase(&self) -> Result<(), StoreError> {
-        let now = self.now();
-        self.store().erase_results(now).await?;
-        self.store().erase_answers(now).await?;
-        self.store().delete_expired_sessions(now).await?;
-        self.store().delete_old_prompts(now).await?;
-        Ok(())
+        let (store, now) = (self.store(), self.now());
+        in_batches(|| store.erase_results(now, BATCH)).await?;
+        in_batches(|| store.erase_answers(now, BATCH)).await?;
+        in_batches(|| store.delete_expired_sessions(now, BATCH)).await?;
+        in_batches(|| store.delete_old_prompts(now, BATCH)).await?;
+        in_batches(|| self.forget_receipts()).await
+    }
+
+    /// Receipts that have passed their retention are forgotten, a batch of them; how many. Their keys stay used.
+    async fn forget_receipts(&self) -> Result<u64, StoreError> {
+        let (days, now) = (self.catalogue().server.receipt_retention_days, self.now());
+        if days == 0 {
+            return Ok(0);
+        }
+        let before = now.plus_seconds(-86_400 * i64::from(days));
+        let old = self.store().receipts_to_forget(before, BATCH).await?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let mut forgotten = 0;
+        let mut tx = self.store().begin().await?;
+        for receipt in old {
+            forgotten += u64::from(tx.forget_receipt(receipt, now).await?);
+        }
+        tx.commit().await?;
+        Ok(forgotten)
     }
 }
 
@@ -138,6 +170,19 @@ impl Jobs {
         self.engine.stop_waiting();
         while self.tasks.join_next().await.is_some() {}
     }
+}
+
+/// Does the same bounded statement until it finds no full batch any more, and no more often than that in one turn.
+async fn in_batches<T>(batch: impl Fn() -> T) -> Result<(), StoreError>
+where
+    T: Future<Output = Result<u64, StoreError>>,
+{
+    for _ in 0..BATCHES {
+        if batch().await? < BATCH.unsigned_abs() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Does a job again and again. A turn that fails is told to the log; the next one comes all the same.

@@ -70,6 +70,7 @@ fn told(response: Response) -> UpstreamAnswer {
         },
         BodyRead::TooLarge { limit } => answer.lost = Some(LostBody::LargerThan(limit)),
         BodyRead::Cut => answer.lost = Some(LostBody::BrokeOff),
+        BodyRead::Streamed => answer.lost = Some(LostBody::Streamed),
     }
     answer
 }

@@ -7,7 +7,6 @@ use crate::agent::AgentLine;
 use crate::credential::Credential;
 use crate::engine::Engine;
 use crate::password;
-use crate::seal::Purpose;
 use crate::store::{KeyRow, NewKey};
 use crate::token::{PlainToken, TokenKind};
 
@@ -199,12 +198,6 @@ impl Engine {
         tx.commit().await?;
         self.withdraw_of_key(id).await?;
         Ok(revoked)
-    }
-
-    /// Keeps a credential's secret in the sealed store.
-    pub async fn set_secret(&self, credential: &str, secret: &str) -> Result<(), Refusal> {
-        let sealed = self.sealer().seal(Purpose::Credential, credential, secret.as_bytes());
-        Ok(self.store().set_sealed_secret(credential, &sealed, self.now()).await?)
     }
 
     /// Everybody, for operators and admins.

@@ -4,7 +4,9 @@
 //! place, so that a blob moved to another row, column or purpose does not open.
 
 use std::fmt;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -64,12 +66,16 @@ pub struct DoesNotOpen;
 #[error("a sealing key is base64 of 32 bytes; several are separated by commas")]
 pub struct NotKeys;
 
-/// Seals with its first key and opens with all of them.
+/// Seals with its first key and opens with all of them. Clones share their keys.
 #[derive(Clone)]
 pub struct Sealer {
-    keys: Vec<SealingKey>,
+    keys: Arc<ArcSwap<Vec<SealingKey>>>,
+    source: Option<Source>,
     ambient: Ambient,
 }
+
+/// Where the keys are read again, as the text that `Sealer::parse` reads; `None`: they cannot be read now.
+pub type Source = Arc<dyn Fn() -> Option<Zeroizing<String>> + Send + Sync>;
 
 #[derive(Clone)]
 struct SealingKey {
@@ -91,8 +97,36 @@ impl Sealer {
     /// # Errors
     /// When there is no key or one of them is not base64 of 32 bytes.
     pub fn parse(text: &str, ambient: Ambient) -> Result<Self, NotKeys> {
-        let keys = text.split(',').map(|one| SealingKey::parse(one.trim())).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { keys, ambient })
+        Ok(Self { keys: Arc::new(ArcSwap::from_pointee(keys_in(text)?)), source: None, ambient })
+    }
+
+    /// Reads its keys again from there when it is told to, or meets a value that a key seals which it does not know: a
+    /// rotation takes effect in processes that run.
+    #[must_use]
+    pub fn read_again_from(self, source: Source) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
+    /// Reads the keys again. `true`: they are others now. Without a source, or when what is there are no keys, the old
+    /// ones stay.
+    pub fn refresh(&self) -> bool {
+        let Some(text) = self.source.as_ref().and_then(|source| source()) else { return false };
+        let Ok(fresh) = keys_in(&text) else { return false };
+        let same = self.keys.load().iter().map(|key| key.id).eq(fresh.iter().map(|key| key.id));
+        if !same {
+            self.keys.store(Arc::new(fresh));
+        }
+        !same
+    }
+
+    /// The names of the keys, the one that seals first.
+    pub fn names(&self) -> Vec<KeyName> {
+        self.keys.load().iter().map(|key| key.id).collect()
+    }
+
+    /// How every blob begins that the first key sealed.
+    pub(crate) fn mark(&self) -> Vec<u8> {
+        [&[VERSION][..], &self.keys.load()[0].id].concat()
     }
 
     /// A fresh key in the form that `parse` reads.
@@ -103,7 +137,8 @@ impl Sealer {
     /// Seals `plain` for one purpose and one place (a row's id).
     pub fn seal(&self, purpose: Purpose, place: &str, plain: &[u8]) -> Vec<u8> {
         let nonce = self.ambient.bytes::<NONCE>();
-        let key = &self.keys[0];
+        let keys = self.keys.load();
+        let key = &keys[0];
         let mut blob = Vec::with_capacity(HEAD + plain.len() + 16);
         blob.push(VERSION);
         blob.extend_from_slice(&key.id);
@@ -126,7 +161,8 @@ impl Sealer {
         if head[0] != VERSION {
             return Err(DoesNotOpen);
         }
-        let key = self.keys.iter().find(|key| key.id == head[1..5]).ok_or(DoesNotOpen)?;
+        let name: KeyName = head[1..5].try_into().map_err(|_| DoesNotOpen)?;
+        let key = self.key(name).ok_or(DoesNotOpen)?;
         let nonce: [u8; NONCE] = head[5..].try_into().map_err(|_| DoesNotOpen)?;
         let aad = associated(&head[..5], purpose, place);
         key.cipher(purpose)
@@ -136,8 +172,18 @@ impl Sealer {
 
     /// Whether a key of this name is among those that open.
     pub fn knows(&self, name: KeyName) -> bool {
-        self.keys.iter().any(|key| key.id == name)
+        self.key(name).is_some()
     }
+
+    /// The key of this name; looked for in the source when it is not among those that are known.
+    fn key(&self, name: KeyName) -> Option<SealingKey> {
+        let known = || self.keys.load().iter().find(|key| key.id == name).cloned();
+        known().or_else(|| if self.refresh() { known() } else { None })
+    }
+}
+
+fn keys_in(text: &str) -> Result<Vec<SealingKey>, NotKeys> {
+    text.split(',').map(|one| SealingKey::parse(one.trim())).collect()
 }
 
 /// A blob without its version: the name of its key, and the rest. `None`: no blob of this version.
@@ -153,7 +199,7 @@ pub(crate) fn put_together(name: KeyName, rest: &[u8]) -> Vec<u8> {
 
 impl fmt::Debug for Sealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Sealer({} keys)", self.keys.len())
+        write!(f, "Sealer({} keys)", self.keys.load().len())
     }
 }
 

@@ -14,6 +14,17 @@ impl Secret {
         Self(text)
     }
 
+    /// The same of bytes; `None`, and the bytes are wiped, when they are no text.
+    pub fn from_bytes(bytes: Vec<u8>) -> Option<Self> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Some(Self(text)),
+            Err(error) => {
+                error.into_bytes().zeroize();
+                None
+            }
+        }
+    }
+
     /// The text itself. Called by egress alone, where it is put into one header.
     pub fn expose(&self) -> &str {
         &self.0

@@ -4,18 +4,19 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
-use model::{Approval, ApprovalKind, CallId, ReceiptId, Refusal};
+use model::{Approval, ApprovalKind, CallId, CallStatus, ReceiptId, Refusal};
 
 use crate::catalogue::Action;
 use crate::completion;
 use crate::conclusion::{Conclusion, conclude};
 use crate::credential::Credential;
-use crate::egress::{NeverLeft, Sent};
+use crate::egress::{NeverLeft, Response, Sent};
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
 use crate::pipeline::SharedAction;
 use crate::store::{CallRow, CallState, StoreError};
 use crate::stored_request::StoredRequest;
+use crate::streams::Opened;
 use crate::{fail_point, handling};
 
 /// Sends a call whose intent is durable, and records how it ended. Never fails: what cannot be recorded now is
@@ -33,22 +34,17 @@ pub(crate) async fn carry_out(
         return (Conclusion::given_up(row.id), None);
     }
     fail_point::reach("before-connect").await;
-    let ended = if let Err(error) = marked {
-        tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
-        conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Unmarked))
-    } else if action.handler().is_some() {
-        under_lease(engine, row.id, handling::carry_out(engine, row, action, stored)).await
-    } else if action.credential.as_ref().map(|credential| &credential.name) == stored.credential.as_ref() {
-        let sending =
-            attempt(engine, action.credential.as_deref(), stored.outgoing.clone(), stored.key.as_deref());
-        conclude(action, &stored.input, under_lease(engine, row.id, sending).await)
-    } else {
-        // Confirmed with one credential, and the catalogue names another by now.
-        conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Secret))
+    let (ended, opened) = match marked {
+        Ok(()) => work(engine, row, action, stored).await,
+        Err(error) => {
+            tracing::error!(%error, call = %row.id, "a session could not be marked, so nothing was read");
+            (conclude(action, &stored.input, Sent::NeverLeft(NeverLeft::Unmarked)), None)
+        }
     };
     let conclusion = of_call(row, action, stored, ended);
     fail_point::reach("answered").await;
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
+    hand_over(engine, row.id, &conclusion, opened, receipt);
     (conclusion, receipt)
 }
 
@@ -71,6 +67,28 @@ pub(crate) fn of_call(
         conclusion.refusal = Some(Refusal::OutcomeUnknown(row.id));
     }
     conclusion
+}
+
+/// Sends the call, or has its handler do it, under the lease.
+async fn work(
+    engine: &Engine,
+    row: &CallRow,
+    action: &SharedAction,
+    stored: &StoredRequest,
+) -> (Conclusion, Option<Opened>) {
+    if action.handler().is_some() {
+        return (under_lease(engine, row.id, handling::carry_out(engine, row, action, stored)).await, None);
+    }
+    let credential = action.credential.as_deref();
+    let (sent, opened) = if credential.map(Credential::binding) == stored.binding {
+        let sending =
+            attempt_for(engine, row.id, credential, stored.outgoing.clone(), stored.key.as_deref());
+        under_lease(engine, row.id, sending).await
+    } else {
+        // Confirmed with one credential, and the catalogue has another by now.
+        (Sent::NeverLeft(NeverLeft::CredentialChanged), None)
+    };
+    (conclude(action, &stored.input, sent), opened)
 }
 
 /// Marks the session of a read through a credential that nobody vouches for.
@@ -104,6 +122,52 @@ pub(crate) async fn attempt(
     };
     let Ok(secret) = engine.secret_of(credential).await else { return Sent::NeverLeft(NeverLeft::Secret) };
     engine.egress().send(checked, secret.as_ref(), key).await
+}
+
+/// The same, where the caller may take the body as it arrives: then the answer is there as soon as its head has come.
+pub(crate) async fn attempt_for(
+    engine: &Engine,
+    id: CallId,
+    credential: Option<&Credential>,
+    outgoing: Outgoing,
+    key: Option<&str>,
+) -> (Sent, Option<Opened>) {
+    if !engine.streams().is_awaited(id) {
+        return (attempt(engine, credential, outgoing, key).await, None);
+    }
+    let checked = match engine.egress().check(credential, outgoing) {
+        Ok(checked) => checked,
+        Err(blocked) => return (Sent::NeverLeft(NeverLeft::Blocked(blocked)), None),
+    };
+    let Ok(secret) = engine.secret_of(credential).await else {
+        return (Sent::NeverLeft(NeverLeft::Secret), None);
+    };
+    match engine.egress().open(checked, secret.as_ref(), key).await {
+        Ok((response, body)) if !engine.streams().is_awaited(id) => {
+            // The caller has given up waiting meanwhile; the answer is kept for whoever asks how the call ended.
+            (Sent::Answered(Response { body: body.collect().await, ..response }), None)
+        }
+        Ok((response, body)) => {
+            let opened = Opened::new(&response, body);
+            (Sent::Answered(response), Some(opened))
+        }
+        Err(sent) => (sent, None),
+    }
+}
+
+/// Hands the answer to a caller that takes its body as it arrives, when the service's own words are the answer.
+pub(crate) fn hand_over(
+    engine: &Engine,
+    id: CallId,
+    conclusion: &Conclusion,
+    opened: Option<Opened>,
+    receipt: Option<ReceiptId>,
+) {
+    if let Some(opened) =
+        opened.filter(|_| matches!(conclusion.status, CallStatus::Done | CallStatus::Failed))
+    {
+        engine.hand_over(id, opened, receipt);
+    }
 }
 
 /// Renews the call's lease as long as the send lasts. Both go on side by side: a slow database does not keep the send

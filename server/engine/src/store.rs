@@ -14,10 +14,13 @@ mod event_place;
 mod group;
 mod key;
 mod list;
+mod open_calls;
 mod person;
 mod prompt;
 mod queue;
 mod receipt;
+mod retention;
+mod sealed;
 mod sealed_secret;
 mod session;
 mod taint;
@@ -39,6 +42,7 @@ pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
 pub use self::receipt::{Amendment, NewReceipt};
+pub(crate) use self::sealed::{SealedColumn, SealedValue};
 pub use self::tenant::TenantLine;
 
 /// What can go wrong in storage.
@@ -112,6 +116,18 @@ impl Store {
         let store = Self { write, read, dialect };
         store.dialect.check_durability(&store.write).await?;
         Ok(store)
+    }
+
+    /// Opens the database to look into it; `None`: it is not there, and it was not made.
+    ///
+    /// # Errors
+    /// When the address is not usable, or the database cannot be reached.
+    pub async fn open_existing(url: &str, base: &Path) -> Result<Option<Self>, StoreError> {
+        if Dialect::of(url)?.would_be_made(url, base) {
+            Ok(None)
+        } else {
+            Self::open(url, base).await.map(Some)
+        }
     }
 
     /// Brings the schema up to this version.

@@ -24,6 +24,8 @@ pub(crate) struct StoredRequest {
     pub(crate) key: Option<String>,
     /// The name of the credential it was shown with.
     pub(crate) credential: Option<String>,
+    /// What of that credential was confirmed (`Credential::binding`).
+    pub(crate) binding: Option<String>,
     /// The agent's own reason.
     pub(crate) reason: Option<String>,
     /// The facts about the caller at the time of the call; `None`: it was stored before they were.
@@ -40,6 +42,7 @@ struct Form {
     input: Value,
     key: Option<String>,
     credential: Option<String>,
+    binding: Option<String>,
     reason: Option<String>,
     #[serde(default)]
     caller: Option<Caller>,
@@ -59,6 +62,7 @@ impl StoredRequest {
             input: self.input.clone(),
             key: self.key.clone(),
             credential: self.credential.clone(),
+            binding: self.binding.clone(),
             reason: self.reason.clone(),
             caller: self.caller.clone(),
             approval: self.approval.clone(),
@@ -100,6 +104,7 @@ impl StoredRequest {
             input: form.input,
             key: form.key,
             credential: form.credential,
+            binding: form.binding,
             reason: form.reason,
             caller: form.caller,
             approval: form.approval,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::ambient::Ambient;
 
@@ -17,8 +18,8 @@ pub enum TokenKind {
     Confirm,
 }
 
-/// A token as it is shown once, and as a caller sends it.
-pub struct PlainToken(String);
+/// A token as it is shown once, and as a caller sends it. Wiped when dropped.
+pub struct PlainToken(Zeroizing<String>);
 
 /// The SHA-256 of a token: what storage takes. A token has 178 random bits, so a plain hash cannot be searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ impl TokenKind {
 impl PlainToken {
     /// A fresh token.
     pub fn generate(kind: TokenKind, ambient: &Ambient) -> Self {
-        let mut text = String::with_capacity(PREFIX + RANDOM + CHECK);
+        let mut text = Zeroizing::new(String::with_capacity(PREFIX + RANDOM + CHECK));
         text.push_str(kind.prefix());
         while text.len() < PREFIX + RANDOM {
             // 248 is the largest multiple of 62 in a byte: the rest would make some letters likelier than others.
@@ -67,7 +68,7 @@ impl PlainToken {
             return None;
         }
         let (body, check) = text.split_at(PREFIX + RANDOM);
-        (checksum(body) == check).then(|| (kind, Self(text.to_owned())))
+        (checksum(body) == check).then(|| (kind, Self(Zeroizing::new(text.to_owned()))))
     }
 
     /// What is stored.

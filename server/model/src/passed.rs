@@ -43,6 +43,8 @@ pub enum LostBody {
     LargerThan(usize),
     /// It broke off.
     BrokeOff,
+    /// It went to its caller as it arrived, and was not kept.
+    Streamed,
 }
 
 /// The answer that is passed on, and the receipt.

@@ -200,6 +200,7 @@ fn lost_detail(status: u16, why: LostBody) -> String {
     let why = match why {
         LostBody::LargerThan(limit) => format!("the body of its answer is larger than {limit} bytes"),
         LostBody::BrokeOff => "its answer broke off".to_owned(),
+        LostBody::Streamed => "its answer went to the caller as it arrived and was not kept".to_owned(),
     };
     format!(
         "The service answered {status}, but {why}, so it is not passed on. What was asked has reached the service: do not send it again without its idempotency key."

@@ -11,10 +11,11 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::catalogue::raw_request;
+use engine::streams::{Answering, Streamed};
 use engine::{Arrival, Engine};
 use http::header::{CACHE_CONTROL, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use model::{Answer, Passed, Refusal, Surface};
+use model::{Answer, Passed, ReceiptId, Refusal, Surface};
 
 use self::address::Address;
 use super::actions::note_replay;
@@ -80,7 +81,11 @@ async fn answered(engine: &Engine, request: Request) -> Result<Response, Rejecte
     let input = raw_request::arguments(&address.credential, &parts.method, &url, &headers, &body);
     let (surface, action) = (Surface::Via, Surface::Via.to_string());
     let arrival = Arrival { actor, surface, action, input, key_header, session, tenant, reason };
-    match engine.call(arrival, Some(wait)).await? {
+    let answer = match engine.call_streamed(arrival, Some(wait)).await? {
+        Answering::Streamed(streamed) => return Ok(streamed_on(streamed)?),
+        Answering::Whole(answer) => answer,
+    };
+    match answer {
         Answer::Passed(passed) => Ok(passed_on(&passed)?),
         Answer::Replayed(replayed) => {
             let status = replayed.original_status.and_then(|status| StatusCode::from_u16(status).ok());
@@ -104,7 +109,24 @@ fn for_the_service(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// The service's answer, as it was.
+/// The service's answer, its body as it arrives.
+fn streamed_on(streamed: Streamed) -> Result<Response, Refusal> {
+    let Streamed { status, headers, receipt_id, body } = streamed;
+    let pieces = futures::stream::unfold(body, |mut body| async { Some((body.recv().await?, body)) });
+    let mut response = Response::new(Body::from_stream(pieces));
+    *response.status_mut() = StatusCode::from_u16(status).map_err(|_| Refusal::Unavailable)?;
+    *response.headers_mut() = headers;
+    note_receipt(receipt_id, response.headers_mut());
+    Ok(response)
+}
+
+fn note_receipt(receipt: Option<ReceiptId>, headers: &mut HeaderMap) {
+    if let Some(value) = receipt.and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
+        headers.insert(HeaderName::from_static("countersign-receipt"), value);
+    }
+}
+
+/// The service's answer that was kept, as it was.
 fn passed_on(passed: &Passed) -> Result<Response, Refusal> {
     let upstream = &passed.upstream;
     let body = match (&upstream.body, &upstream.body_base64) {
@@ -125,9 +147,7 @@ fn passed_on(passed: &Passed) -> Result<Response, Refusal> {
             }
         }
     }
-    if let Some(value) = passed.receipt_id.and_then(|id| HeaderValue::from_str(&id.to_string()).ok()) {
-        headers.insert(HeaderName::from_static("countersign-receipt"), value);
-    }
+    note_receipt(passed.receipt_id, headers);
     Ok(response)
 }
 

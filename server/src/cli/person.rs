@@ -1,23 +1,22 @@
 //! `countersign person …`
 
-use std::io::Read;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use engine::registry::PersonWanted;
-use engine::secret::Secret;
 use model::{Person, Role};
 use serde_json::json;
 
 use super::Output;
 use super::output::table;
+use super::piped;
 use crate::config::Config;
 use crate::failure::Failure;
 
 /// The longest password that is read, in bytes.
-const PASSWORD_LIMIT: u64 = 1_024;
+const PASSWORD_LIMIT: usize = 1_024;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PersonCommand {
@@ -78,7 +77,8 @@ impl PersonCommand {
 
 impl Add {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let password = read_password(std::io::stdin().lock())?;
+        let password =
+            piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, "Nobody was added.")?;
         let engine = super::engine(config).await?;
         let password = Some(password.expose().to_owned());
         let wanted = PersonWanted { email: self.email, name: self.name, roles: vec![self.role], password };
@@ -116,40 +116,4 @@ fn row(person: &Person) -> Vec<String> {
     let roles: Vec<_> = person.roles.iter().map(|role| role.as_str()).collect();
     let disabled = person.disabled_at.map(|at| at.to_string()).unwrap_or_default();
     vec![person.id.to_string(), person.email.clone(), person.name.clone(), roles.join(", "), disabled]
-}
-
-/// The password as it was typed into a pipe.
-fn read_password(input: impl Read) -> Result<Secret, Failure> {
-    let fault =
-        |happened: &str| Failure::new(happened, "Nobody was added.", "Pipe one password in, without NUL.");
-    let mut text = String::new();
-    input
-        .take(PASSWORD_LIMIT + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| fault(&format!("The password cannot be read: {error}.")))?;
-    if text.len() as u64 > PASSWORD_LIMIT {
-        return Err(fault("The password is longer than 1024 bytes."));
-    }
-    let password = text.strip_suffix('\n').unwrap_or(&text);
-    if password.is_empty() || password.contains('\0') {
-        return Err(fault("The standard input held no password."));
-    }
-    Ok(Secret::new(password.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_trailing_newline_is_dropped() {
-        let read =
-            |text: &'static str| read_password(text.as_bytes()).map(|secret| secret.expose().to_owned()).ok();
-        assert_eq!(read("pass word\n").as_deref(), Some("pass word"));
-        assert_eq!(read("pass\n\n").as_deref(), Some("pass\n"));
-        assert_eq!(read(" pass ").as_deref(), Some(" pass "));
-        assert_eq!(read("\n"), None);
-        assert_eq!(read(""), None);
-        assert_eq!(read("a\0b"), None);
-    }
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Output;
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
+use crate::reload::tell_of_missing_secrets;
 use crate::{reload, serve};
 
 /// Bring the database up to date and serve until told to stop (SIGTERM or SIGINT).
@@ -28,6 +29,7 @@ impl Serve {
             let _ = catalogue.server.public_url.set_port(Some(listen.port()));
         }
         let engine = config::open(config, catalogue, Environment::of_process()).await?;
+        tell_of_missing_secrets(&engine).await;
         let url = engine.public_url();
         let text = format!("Countersign listens on {listen}; people open {url}");
         self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;

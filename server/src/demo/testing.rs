@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use super::people::Cast;
 use super::upstream::{Secrets, Upstream};
 use super::{Places, filled_in, open};
-use crate::serve;
+use crate::{accept, serve};
 
 /// How many calls of an agent may be open.
 pub(crate) const MAX_HELD: usize = 5;
@@ -84,13 +84,18 @@ impl Desk {
         format!("http://{}{path}", self.odd)
     }
 
-    /// Serves the desk on a port of its own: the address.
+    /// Serves the desk on a port of its own: its base URL.
     pub(crate) async fn serve(&self) -> String {
+        format!("http://{}", self.listen().await)
+    }
+
+    /// The same: its address.
+    pub(crate) async fn listen(&self) -> SocketAddr {
         let listener = loopback().await;
         let address = listener.local_addr().expect("an address");
         let app = self.app.clone();
-        tokio::spawn(async move { axum::serve(listener, app).await });
-        format!("http://{address}")
+        tokio::spawn(accept::serve(listener, app, std::future::pending(), accept::HEAD_TIME));
+        address
     }
 
     pub(crate) fn careful(&self) -> &str {

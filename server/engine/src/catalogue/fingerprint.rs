@@ -39,7 +39,7 @@ pub(super) fn of(
     pointers: &[String],
 ) -> [u8; 32] {
     let mut parts = Parts(Sha256::new());
-    parts.add(b"countersign fingerprint 1");
+    parts.add(b"countersign fingerprint 2");
     parts.add(outgoing.method.as_str().as_bytes());
     parts.add(outgoing.url.as_str().as_bytes());
     parts.count(outgoing.headers.len());
@@ -49,9 +49,7 @@ pub(super) fn of(
     }
     parts.maybe(outgoing.body.as_deref());
     // Whose secret goes with it, and where it goes, is a part of what was shown.
-    parts.maybe(credential.map(|credential| credential.name.as_bytes()));
-    parts.maybe(credential.map(|credential| credential.header.as_str().as_bytes()));
-    parts.maybe(credential.map(|credential| credential.value.as_bytes()));
+    parts.maybe(credential.map(Credential::binding).as_deref().map(str::as_bytes));
     match dry_run {
         None => parts.count(0),
         Some((status, body)) => {
@@ -153,6 +151,35 @@ mod tests {
             variants.iter().map(|variant| of(variant, None, None, &[])).collect();
         assert_eq!(prints.len(), variants.len());
         assert_eq!(of(&variants[0], None, None, &[]), of(&variants[0].clone(), None, None, &[]));
+    }
+
+    #[test]
+    fn every_part_of_the_credential_that_a_person_confirms_counts() {
+        let text = |more: &str| {
+            format!("[[credential]]\nname = \"mail\"\nhosts = [\"a.example\", \"b.example\"]\n{more}")
+        };
+        let env = "secret = { env = \"A\" }";
+        let texts = [
+            text(env),
+            text(env).replace("\"mail\"", "\"other\""),
+            text(env).replace("\"b.example\"", "\"c.example\""),
+            text(env).replace("\"b.example\"", "\"b.example:8443\""),
+            text("secret = { env = \"B\" }"),
+            text("secret = { store = true }"),
+            text(&format!("{env}\nheader = \"X-Api-Key\"")),
+            text(&format!("{env}\nvalue = \"Basic {{secret}}\"")),
+            text(&format!("{env}\nallow_http = true")),
+            text(&format!("{env}\nallow_private = true")),
+        ];
+        let print = |text: &String| {
+            let catalogue = crate::catalogue::Catalogue::parse(text, "c.toml").expect("a catalogue");
+            let request = outgoing(Method::POST, "https://a.example/", &[], None);
+            of(&request, catalogue.credentials().next().map(AsRef::as_ref), None, &[])
+        };
+        let prints: std::collections::HashSet<_> = texts.iter().map(print).collect();
+        assert_eq!(prints.len(), texts.len());
+        let turned = text(env).replace("\"a.example\", \"b.example\"", "\"b.example\", \"a.example\"");
+        assert_eq!(print(&turned), print(&texts[0]), "the order of hosts means nothing");
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl ServerSettings {
             listen,
             public_url: public_url(&section).unwrap_or_else(|| reached_at(listen)),
             database_url: database_url(&section).unwrap_or(plain.database_url),
-            receipt_retention_days: retention(&section),
+            receipt_retention_days: small(section.whole("receipt_retention_days", 0, 36_500, 0)),
             result_ttl: within(&section, "result_ttl", plain.result_ttl, 0, Some(DAY)),
             answer_ttl: section.duration("answer_ttl", plain.answer_ttl),
             store_limit: section.size("store_limit", plain.store_limit),
@@ -189,18 +189,6 @@ fn database_url(section: &Section<'_>) -> Option<String> {
         );
     }
     known.then(|| written.to_owned())
-}
-
-/// Receipts are kept for ever; a number of days that nothing obeys would be a promise not kept.
-fn retention(section: &Section<'_>) -> u32 {
-    let days = small(section.whole("receipt_retention_days", 0, 36_500, 0));
-    if days > 0 {
-        section.wrong(
-            "receipt_retention_days",
-            Wrong::new("forgetting receipts is not available yet").expected("0"),
-        );
-    }
-    days
 }
 
 #[cfg(test)]

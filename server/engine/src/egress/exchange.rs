@@ -1,11 +1,12 @@
 //! One request and its answer.
 
 use std::pin::pin;
+use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use http::header::CONTENT_ENCODING;
 use http::{HeaderMap, Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::time::{Instant, timeout_at};
@@ -13,7 +14,8 @@ use tokio::time::{Instant, timeout_at};
 use super::Limits;
 use super::connection::Link;
 use super::headers;
-use super::scrub::Scrubber;
+use super::rest::{AnswerBody, Rest};
+use super::scrub::{Running, Scrubber};
 use super::sent::{BodyRead, NeverLeft, Response, Sent, Unknown};
 
 /// Enough for every server that means it well; each may be as long as the parser's buffer.
@@ -26,27 +28,41 @@ pub(super) async fn run(
     limits: &Limits,
     scrubber: Option<&Scrubber>,
 ) -> Sent {
-    let trace = link.trace.clone();
+    let deadline = Instant::now() + limits.answer;
     let head_only = *request.method() == Method::HEAD;
-    // When this returns the connection is closed, so nothing more can leave and the notes are final.
-    let heard = speak(link, request, limits).await;
+    let Opening { status, headers, mut rest } = match begin(link, request, deadline).await {
+        Ok(opening) => opening,
+        Err(sent) => return sent,
+    };
+    let body = timeout_at(deadline, rest.whole(limits.response_body)).await.unwrap_or(BodyRead::Cut);
+    Sent::Answered(fit_to_pass_on(Answer { status, headers, body }, head_only, scrubber))
+}
 
-    if !trace.may_have_left() {
-        let in_time = !matches!(heard, Err(Unknown::TimedOut));
-        return Sent::NeverLeft(if in_time { NeverLeft::Closed } else { NeverLeft::TimedOut });
+/// Sends the request, and gives the answer as soon as its head has come; its body goes on from there.
+pub(super) async fn open(
+    link: Link,
+    request: Request<Full<Bytes>>,
+    limits: &Limits,
+    scrubber: Option<Arc<Scrubber>>,
+) -> Result<(Response, AnswerBody), Sent> {
+    let head_only = *request.method() == Method::HEAD;
+    let opening = begin(link, request, Instant::now() + limits.answer).await?;
+    let Opening { status, headers, rest } = opening;
+    let withheld = scrubber.is_some() && headers::is_encoded(&headers);
+    let answer = Answer { status, headers, body: BodyRead::Streamed };
+    let mut response = fit_to_pass_on(answer, head_only, scrubber.as_deref());
+    if withheld {
+        response.headers.remove(CONTENT_ENCODING);
     }
-    match (heard, trace.final_status()) {
-        (Ok(answer), _) if !answer.status.is_informational() => {
-            Sent::Answered(fit_to_pass_on(answer, head_only, scrubber))
-        }
-        // The status line came, and what follows it is lost or cannot be read.
-        (Err(_), Some(status)) => {
-            Sent::Answered(Response { status, headers: HeaderMap::new(), body: BodyRead::Cut })
-        }
-        (Err(why), None) => Sent::Unknown(why),
-        // 101: the other side now speaks a protocol nobody asked for.
-        (Ok(_), _) => Sent::Unknown(Unknown::Unreadable),
-    }
+    let body = AnswerBody::new(rest, limits, scrubber.map(Running::new), withheld);
+    Ok((response, body))
+}
+
+/// An answer whose head has come.
+struct Opening {
+    status: StatusCode,
+    headers: HeaderMap,
+    rest: Rest,
 }
 
 /// An answer as it came.
@@ -56,51 +72,59 @@ struct Answer {
     body: BodyRead,
 }
 
-/// Speaks HTTP over the connection until the answer is there or the time is up, and closes it.
-async fn speak(link: Link, request: Request<Full<Bytes>>, limits: &Limits) -> Result<Answer, Unknown> {
-    let deadline = Instant::now() + limits.answer;
+/// Speaks HTTP over the connection until the head of the answer is there or the time is up.
+async fn begin(link: Link, request: Request<Full<Bytes>>, deadline: Instant) -> Result<Opening, Sent> {
+    let trace = link.trace.clone();
+    // When this is an error the connection is closed, so nothing more can leave and the notes are final.
+    let heard = head(link, request, deadline).await;
+    if !trace.may_have_left() {
+        let in_time = !matches!(heard, Err(Unknown::TimedOut));
+        return Err(Sent::NeverLeft(if in_time { NeverLeft::Closed } else { NeverLeft::TimedOut }));
+    }
+    match (heard, trace.final_status()) {
+        (Ok(opening), _) if matches!(opening.status.as_u16(), 200..=599) => Ok(opening),
+        // The status line came, and what follows it is lost or cannot be read.
+        (Err(_), Some(status)) => {
+            Err(Sent::Answered(Response { status, headers: HeaderMap::new(), body: BodyRead::Cut }))
+        }
+        (Err(why), None) => Err(Sent::Unknown(why)),
+        // 101: the other side now speaks a protocol nobody asked for. 600 and above: no status of HTTP.
+        (Ok(_), _) => Err(Sent::Unknown(Unknown::Unreadable)),
+    }
+}
+
+async fn head(link: Link, request: Request<Full<Bytes>>, deadline: Instant) -> Result<Opening, Unknown> {
     let mut builder = http1::Builder::new();
     builder.max_headers(HEADERS);
     let (mut sender, connection) =
         builder.handshake(TokioIo::new(link.stream)).await.map_err(|_| Unknown::Cut)?;
-    let mut exchange = pin!(async {
-        let answer = timeout_at(deadline, sender.send_request(request)).await;
-        let (parts, body) = answer.map_err(|_| Unknown::TimedOut)?.map_err(|error| why(&error))?.into_parts();
-        let body = timeout_at(deadline, read(body, limits.response_body)).await.unwrap_or(BodyRead::Cut);
-        Ok(Answer { status: parts.status, headers: parts.headers, body })
-    });
-    let driven = async {
-        let mut connection = pin!(connection);
-        tokio::select! {
-            answer = &mut exchange => return Some(answer),
-            _ = &mut connection => {}
+    let mut connection = Some(Box::pin(connection));
+    let answer = {
+        let mut answer = pin!(timeout_at(deadline, sender.send_request(request)));
+        let early = match &mut connection {
+            Some(driving) => tokio::select! {
+                answer = &mut answer => Some(answer),
+                _ = driving => None,
+            },
+            None => None,
+        };
+        match early {
+            Some(answer) => answer,
+            // A connection that has ended has handed over all it knows.
+            None => {
+                connection = None;
+                answer.await
+            }
         }
-        None
     };
-    // A connection that has ended has handed over all it knows.
-    match driven.await {
-        Some(answer) => answer,
-        None => exchange.await,
-    }
+    let (parts, body) = answer.map_err(|_| Unknown::TimedOut)?.map_err(|error| why(&error))?.into_parts();
+    let rest = Rest { body, connection, _sender: sender };
+    Ok(Opening { status: parts.status, headers: parts.headers, rest })
 }
 
 /// What kind of failure the HTTP library met.
 fn why(error: &hyper::Error) -> Unknown {
     if error.is_parse() { Unknown::Unreadable } else { Unknown::Cut }
-}
-
-/// Reads a body up to the limit.
-async fn read(mut body: Incoming, limit: usize) -> BodyRead {
-    let mut whole = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return BodyRead::Cut };
-        let Ok(data) = frame.into_data() else { continue };
-        if whole.len() + data.len() > limit {
-            return BodyRead::TooLarge { limit };
-        }
-        whole.extend_from_slice(&data);
-    }
-    BodyRead::Whole(whole.freeze())
 }
 
 /// The answer without what must not come back.

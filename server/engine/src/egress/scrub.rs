@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -11,7 +12,7 @@ use http::{HeaderMap, HeaderName};
 use zeroize::Zeroizing;
 
 /// What stands where the secret stood.
-const REDACTED: &[u8] = b"[redacted]";
+pub(super) const REDACTED: &[u8] = b"[redacted]";
 
 /// A shorter piece of base64 would be found in every second text.
 const SHORTEST_PIECE: usize = 8;
@@ -96,6 +97,12 @@ impl Scrubber {
         Some(scrubbed)
     }
 
+    /// Whether more text could make a spelling of what begins here and is not whole yet.
+    fn may_begin_at(&self, text: &[u8]) -> bool {
+        let could = |first: &u8| self.starts[usize::from(*first)];
+        text.first().is_some_and(could) && self.spellings.iter().any(|spelling| may_go_on(text, spelling))
+    }
+
     fn is_in(&self, text: &[u8]) -> bool {
         (0..text.len()).any(|at| self.found_at(&text[at..]).is_some())
     }
@@ -121,6 +128,51 @@ impl Scrubber {
 impl fmt::Debug for Scrubber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Scrubber(…)")
+    }
+}
+
+/// Scrubs a body that comes piece by piece, wherever it is cut. Only what could be the beginning of a spelling is kept
+/// back until more has come, so a line that ends in something else goes on at once.
+pub(super) struct Running {
+    scrubber: Arc<Scrubber>,
+    kept: Zeroizing<Vec<u8>>,
+}
+
+impl Running {
+    pub(super) fn new(scrubber: Arc<Scrubber>) -> Self {
+        Self { scrubber, kept: Zeroizing::default() }
+    }
+
+    /// What can go on of all that has come.
+    pub(super) fn push(&mut self, piece: &[u8]) -> Bytes {
+        self.kept.extend_from_slice(piece);
+        self.pass(false)
+    }
+
+    /// The rest: nothing more comes.
+    pub(super) fn finish(&mut self) -> Bytes {
+        self.pass(true)
+    }
+
+    fn pass(&mut self, is_last: bool) -> Bytes {
+        let text = std::mem::take(&mut self.kept);
+        let mut passed = Vec::with_capacity(text.len());
+        let mut at = 0;
+        while let Some(first) = text.get(at) {
+            let rest = &text[at..];
+            if !is_last && self.scrubber.may_begin_at(rest) {
+                self.kept.extend_from_slice(rest);
+                break;
+            }
+            if let Some(length) = self.scrubber.found_at(rest) {
+                passed.extend_from_slice(REDACTED);
+                at += length;
+            } else {
+                passed.push(*first);
+                at += 1;
+            }
+        }
+        Bytes::from(passed)
     }
 }
 
@@ -186,6 +238,37 @@ fn spelled_ambiguously(text: &[u8], spelling: &[u8]) -> Option<usize> {
         places = places.iter().flat_map(after).flatten().collect();
     }
     places.pop_last()
+}
+
+/// Whether the text ends before it is decided that the spelling stands, or does not stand, at its start.
+fn may_go_on(text: &[u8], spelling: &[u8]) -> bool {
+    let mut places = BTreeSet::from([0]);
+    for wanted in spelling {
+        if places.iter().any(|at| is_undecided(&text[*at..])) {
+            return true;
+        }
+        let after = |at: &usize| {
+            let (itself, escape) = steps(&text[*at..], *wanted);
+            [itself, escape].map(|step| step.map(|step| at + step))
+        };
+        places = places.iter().flat_map(after).flatten().collect();
+    }
+    false
+}
+
+/// Whether there is no letter here yet, or an escape that is not whole.
+fn is_undecided(text: &[u8]) -> bool {
+    let digits = |rest: &[u8], wanted: usize| rest.len() < wanted && rest.iter().all(u8::is_ascii_hexdigit);
+    match text {
+        [] | [b'\\'] | [b'\\', b'u'] | [b'\\', b'u', b'0'] => true,
+        [b'%', rest @ ..] | [b'\\', b'x', rest @ ..] | [b'\\', b'u', b'0', b'0', rest @ ..] => {
+            digits(rest, 2)
+        }
+        [b'&', rest @ ..] => {
+            rest.len() < 8 && rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'#')
+        }
+        _ => false,
+    }
 }
 
 /// How many bytes the letter takes at the start of the text as itself, and as an escape.
@@ -347,6 +430,18 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_the_secret_goes_on_at_once() {
+        let mut running = Running::new(Arc::new(Scrubber::new("topsecret1")));
+        for line in ["data: {\"a\":\"b\\n\"}\n\n", "data: tops\n\n", ": 100% & more\n\n"] {
+            assert_eq!(running.push(line.as_bytes()), line);
+        }
+        assert_eq!(running.push(b"key=topse"), "key=");
+        assert_eq!(running.push(b"cret1\n"), "[redacted]\n");
+        assert_eq!(running.push(b"tops"), "");
+        assert_eq!(running.finish(), "tops");
+    }
+
+    #[test]
     fn nothing_is_printed() {
         assert_eq!(format!("{:?}", Scrubber::new(SECRET)), "Scrubber(…)");
     }
@@ -366,6 +461,37 @@ mod tests {
             prop_assert!(scrubber.scrub(percent.as_bytes()).is_some());
             prop_assert!(scrubber.scrub(serde_json::to_string(&text).unwrap().as_bytes()).is_some());
             prop_assert!(scrubber.scrub(STANDARD.encode(&text).as_bytes()).is_some());
+        }
+
+        #[test]
+        fn however_a_body_is_cut_it_is_scrubbed_the_same(
+            secret in "[a-c&%+=\\\\]{1,12}",
+            texts in prop::collection::vec("[a-c&%+=;\\\\x0-9]{0,6}", 0..8),
+            kinds in prop::collection::vec(0..6_u8, 0..8),
+            cuts in prop::collection::vec(1..5_usize, 1..40),
+        ) {
+            let forms = |kind: u8| match kind {
+                0 => secret.clone(),
+                1 => utf8_percent_encode(&secret, NON_ALPHANUMERIC).to_string(),
+                2 => serde_json::to_string(&secret).unwrap(),
+                3 => STANDARD.encode(&secret),
+                4 => secret.replace('&', "&amp;"),
+                _ => secret.chars().take(secret.len() / 2).collect(),
+            };
+            let pieces = texts.iter().zip(kinds.iter().chain(std::iter::repeat(&0)));
+            let text: Vec<u8> = pieces.flat_map(|(text, kind)| format!("{text}{}", forms(*kind)).into_bytes()).collect();
+            let scrubber = Arc::new(Scrubber::new(&secret));
+            let whole = scrubber.scrub(&text).unwrap_or_else(|| text.clone());
+            let mut running = Running::new(scrubber);
+            let (mut left, mut passed) = (text.as_slice(), Vec::new());
+            for cut in cuts.iter().cycle().take(text.len()) {
+                let (piece, rest) = left.split_at((*cut).min(left.len()));
+                passed.extend_from_slice(&running.push(piece));
+                left = rest;
+            }
+            passed.extend_from_slice(&running.push(left));
+            passed.extend_from_slice(&running.finish());
+            prop_assert_eq!(String::from_utf8_lossy(&passed), String::from_utf8_lossy(&whole));
         }
 
         #[test]

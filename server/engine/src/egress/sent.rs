@@ -22,7 +22,7 @@ pub enum Sent {
 /// What the upstream answered, fit to be passed on: without cookies, and without the secret in any spelling.
 #[derive(Debug)]
 pub struct Response {
-    /// The final status, 200 to 999.
+    /// The final status, 200 to 599.
     pub status: u16,
     /// The headers that may come back; empty when the connection broke within them.
     pub headers: HeaderMap,
@@ -42,6 +42,8 @@ pub enum BodyRead {
     },
     /// The connection broke, or the time was up, before its end; what had come was thrown away.
     Cut,
+    /// It goes on elsewhere as it arrives, and is not kept.
+    Streamed,
 }
 
 impl fmt::Debug for BodyRead {
@@ -51,6 +53,7 @@ impl fmt::Debug for BodyRead {
             Self::Whole(bytes) => write!(f, "Whole({} bytes)", bytes.len()),
             Self::TooLarge { limit } => write!(f, "TooLarge(limit {limit})"),
             Self::Cut => f.write_str("Cut"),
+            Self::Streamed => f.write_str("Streamed"),
         }
     }
 }
@@ -64,6 +67,9 @@ pub enum NeverLeft {
     /// The credential has no secret, or one that no header can carry.
     #[error("The credential has no usable secret.")]
     Secret,
+    /// The catalogue's credential is not the one that this was confirmed with.
+    #[error("The credential was changed in the catalogue after this was confirmed. Nothing was sent.")]
+    CredentialChanged,
     /// The session could not be marked as one that reads what nobody vouches for.
     #[error("The session could not be marked.")]
     Unmarked,
@@ -96,7 +102,7 @@ impl From<NeverLeft> for Refusal {
             NeverLeft::Blocked(blocked) => blocked.into(),
             NeverLeft::Secret | NeverLeft::Unmarked => Self::Unavailable,
             NeverLeft::IdempotencyKey => Self::IdempotencyKeyInvalid,
-            NeverLeft::Headers => Self::EgressBlocked(why.to_string()),
+            NeverLeft::Headers | NeverLeft::CredentialChanged => Self::EgressBlocked(why.to_string()),
             NeverLeft::Resolve
             | NeverLeft::Connect
             | NeverLeft::Tls

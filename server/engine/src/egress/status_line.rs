@@ -13,7 +13,9 @@ pub(super) fn final_status(mut bytes: &[u8]) -> Option<u16> {
             // The connection would speak another protocol from here on, which nobody asked for.
             101 => return None,
             100..=199 => bytes = after_head(rest)?,
-            status => return Some(status),
+            status @ 200..=599 => return Some(status),
+            // Nothing that HTTP knows (RFC 9110, section 15): whoever says it may have done anything.
+            _ => return None,
         }
     }
 }
@@ -58,7 +60,10 @@ mod tests {
             ("HTTP/1.0 404 Not Found\n", Some(404)),
             ("\r\n\r\nHTTP/1.1 500 x\r\n", Some(500)),
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\n", Some(201)),
-            ("HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 999 x\r\n", Some(999)),
+            ("HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 599 x\r\n", Some(599)),
+            ("HTTP/1.1 600 x\r\n", None),
+            ("HTTP/1.1 999 x\r\n", None),
+            ("HTTP/1.1 999 x\r\n\r\nHTTP/1.1 200 OK\r\n", None),
             ("", None),
             ("HTTP/1.1 200 OK", None),
             ("HTTP/1.1 200 OK\r", None),

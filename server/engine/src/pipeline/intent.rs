@@ -26,6 +26,7 @@ pub(super) async fn store(
         input: ready.input,
         key: ready.control.key.map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
+        binding: head.action.credential.as_ref().map(|credential| credential.binding()),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
         approval: Some(approval),
@@ -37,6 +38,11 @@ pub(super) async fn store(
         && !tx.spend_prompt(prompt, head.at).await?
     {
         return Err(Refusal::ConfirmTokenInvalid(TokenFault::Used).into());
+    }
+    if new.row.state == CallState::Queued
+        && !tx.has_room(new.row.agent_id, new.row.person_id, engine.catalogue().server.max_held).await?
+    {
+        return Err(Refusal::RateLimited { retry_after: 60 }.into());
     }
     tx.insert_call(&new).await?;
     if let Some(claim) = claim

@@ -20,7 +20,7 @@ pub(super) async fn put(engine: &Engine, call: Call<Cleared>) -> Result<Call<Cle
     Err(Stop::answered(Answer::Waiting(waiting(engine, &row))))
 }
 
-/// One caller cannot fill the queue.
+/// One caller cannot fill the queue. Looked at before anything is begun; what counts is `Tx::has_room`.
 async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
     let agent = head.actor.agent().map(|agent| agent.agent);
     let person = head.actor.person().map(|person| person.id);

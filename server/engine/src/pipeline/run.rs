@@ -28,16 +28,18 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
             head.session.as_deref(),
         )
         .await?;
-    let conclusion = if let Some(handler) = head.action.handler() {
-        handling::read(engine, handler, &head, &ready).await
+    let credential = head.action.credential.as_deref();
+    let (conclusion, opened) = if let Some(handler) = head.action.handler() {
+        (handling::read(engine, handler, &head, &ready).await, None)
     } else {
-        let sent = sending::attempt(engine, head.action.credential.as_deref(), outgoing, None).await;
-        conclude(&head.action, &ready.input, sent)
+        let (sent, opened) = sending::attempt_for(engine, head.id, credential, outgoing, None).await;
+        (conclude(&head.action, &ready.input, sent), opened)
     };
     let conclusion = conclusion.of_read();
     let mut event = journal::event(engine, &head, conclusion.event_type(), conclusion.status);
     event.upstream_status = conclusion.upstream_status;
     engine.note(event).await;
+    sending::hand_over(engine, head.id, &conclusion, opened, None);
     answer(head.surface, conclusion, None)
 }
 

@@ -381,12 +381,14 @@ impl Store {
         Ok(())
     }
 
-    /// Erases results that have been kept long enough.
-    pub async fn erase_results(&self, now: Time) -> Result<u64, StoreError> {
+    /// Erases results that have been kept long enough, at most so many.
+    pub async fn erase_results(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET result = NULL, erase_at = NULL WHERE erase_at IS NOT NULL AND erase_at <= $1",
+            "UPDATE calls SET result = NULL, erase_at = NULL WHERE id IN \
+             (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
         )
         .bind(now.micros())
+        .bind(limit)
         .execute(&self.write)
         .await?;
         Ok(done.rows_affected())

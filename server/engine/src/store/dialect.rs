@@ -1,6 +1,6 @@
 //! What differs between SQLite and PostgreSQL, in one place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -89,13 +89,25 @@ impl Dialect {
     }
 }
 
-/// The address of the file, absolute; the file is made with owner-only rights when it is not there.
-fn sqlite_url(url: &str, base: &Path) -> Result<String, StoreError> {
+impl Dialect {
+    /// Whether opening this address would make a new database.
+    pub(super) fn would_be_made(self, url: &str, base: &Path) -> bool {
+        self == Self::Sqlite && sqlite_path(url, base).is_ok_and(|path| !path.exists())
+    }
+}
+
+/// The file of the address.
+fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
     let written = url.trim_start_matches("sqlite:").trim_start_matches("//");
     if written.is_empty() || written.starts_with(":memory:") || written.contains('?') {
         return Err(StoreError::Address("a SQLite address is “sqlite:” and the path of a file".to_owned()));
     }
-    let path = base.join(written);
+    Ok(base.join(written))
+}
+
+/// The address of the file, absolute; the file is made with owner-only rights when it is not there.
+fn sqlite_url(url: &str, base: &Path) -> Result<String, StoreError> {
+    let path = sqlite_path(url, base)?;
     make_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
     let path =
         path.to_str().ok_or_else(|| StoreError::Address("the database path is not UTF-8".to_owned()))?;

@@ -1,7 +1,10 @@
 //! Secrets of credentials that are kept in the store, sealed.
 
+use std::collections::BTreeMap;
+
 use model::Time;
 
+use super::columns::Columns;
 use super::{Store, StoreError};
 
 impl Store {
@@ -11,6 +14,17 @@ impl Store {
             .bind(name)
             .fetch_optional(&self.read)
             .await?)
+    }
+
+    /// The names under which secrets are kept, and when each was set.
+    pub async fn kept_secrets(&self) -> Result<BTreeMap<String, Time>, StoreError> {
+        let rows = sqlx::query("SELECT name, set_at FROM credential_secrets").fetch_all(&self.read).await?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new("credential_secrets", "name", row);
+                Ok((columns.get("name")?, columns.time("set_at")?))
+            })
+            .collect()
     }
 
     /// Stores or replaces the sealed secret of a credential.

@@ -54,12 +54,15 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets sessions that have run out.
-    pub async fn delete_expired_sessions(&self, now: Time) -> Result<u64, StoreError> {
-        let done = sqlx::query("DELETE FROM sessions WHERE expires_at <= $1")
-            .bind(now.micros())
-            .execute(&self.write)
-            .await?;
+    /// Forgets sessions that have run out, at most so many.
+    pub async fn delete_expired_sessions(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
+        let done = sqlx::query(
+            "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+        )
+        .bind(now.micros())
+        .bind(limit)
+        .execute(&self.write)
+        .await?;
         Ok(done.rows_affected())
     }
 }

@@ -6,8 +6,8 @@ mod database;
 mod upstream;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use engine::ambient::{Ambient, Clock, SystemClock, SystemEntropy};
 use engine::catalogue::Catalogue;
@@ -22,10 +22,18 @@ pub use self::upstream::{Behaviour, Upstream};
 
 /// A clock that a test can move on.
 #[derive(Clone)]
-pub struct MovableClock(Arc<AtomicI64>);
+pub struct MovableClock(Arc<AtomicI64>, Arc<Mutex<Option<Leap>>>);
+
+/// Asked at every reading: by how many seconds time goes on now. After the first leap it is asked no more.
+pub type Leap = Box<dyn FnMut() -> Option<i64> + Send>;
 
 impl Clock for MovableClock {
     fn now(&self) -> Time {
+        let mut leap = self.1.lock().expect("lock");
+        if let Some(seconds) = leap.as_mut().and_then(|leap| leap()) {
+            self.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
+            *leap = None;
+        }
         SystemClock.now().plus_millis(self.0.load(Ordering::SeqCst))
     }
 }
@@ -55,7 +63,7 @@ impl Desk {
     pub async fn on(database: Database) -> Self {
         let upstream = Upstream::start().await;
         let sealing_key = Sealer::generate(&Ambient::system());
-        let clock = MovableClock(Arc::new(AtomicI64::new(0)));
+        let clock = MovableClock(Arc::new(AtomicI64::new(0)), Arc::default());
         let engine = open(database.clone(), upstream.address(), sealing_key.clone(), clock.clone()).await;
         let ann = person(&engine, "ann@desk.test", "Ann", vec![]).await;
         let max = person(&engine, "max@desk.test", "Max", vec![Role::Approver]).await;
@@ -78,6 +86,11 @@ impl Desk {
     /// The catalogue as it was at the start.
     pub fn catalogue(&self) -> Catalogue {
         catalogue(&self.upstream.address())
+    }
+
+    /// Lets time leap as soon as this says so, at whatever moment the desk looks at its clock then.
+    pub fn leap_when(&self, leap: Leap) {
+        *self.clock.1.lock().expect("lock") = Some(leap);
     }
 
     /// Lets time go on.
@@ -136,6 +149,11 @@ impl Desk {
         }
         Some(bytes)
     }
+}
+
+/// Another process on the same database, with these sealing keys.
+pub async fn with_keys(desk: &Desk, keys: &str) -> Engine {
+    open(desk.database.clone(), desk.upstream.address(), keys.to_owned(), desk.clock.clone()).await
 }
 
 pub fn arrival(actor: Actor, action: &str, input: Value) -> Arrival {

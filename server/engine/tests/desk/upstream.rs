@@ -17,6 +17,8 @@ pub enum Behaviour {
     Cut,
     /// Reads the request and answers when it is told to.
     Wait,
+    /// The same, and answers with this status then.
+    WaitThen(u16),
 }
 
 /// One request as it came in.
@@ -124,6 +126,11 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
         Behaviour::Wait => {
             if turn.changed().await.is_ok() {
                 answer(&mut stream, 200, r#"{"id":"late"}"#).await;
+            }
+        }
+        Behaviour::WaitThen(status) => {
+            if turn.changed().await.is_ok() {
+                answer(&mut stream, status, r#"{"id":"late"}"#).await;
             }
         }
     }

@@ -1,10 +1,30 @@
 //! `/via` over HTTP, from small requests to a program of its own.
 
+mod smuggling;
+mod streaming;
+
+use std::net::SocketAddr;
 use std::process::Command;
 
+use engine::catalogue::Catalogue;
 use serde_json::{Value, json};
 
 use crate::demo::testing::{Desk, SECRET, Told};
+
+/// The secret of a credential for a service that speaks raw bytes.
+const RAW_SECRET: &str = "raw-secret-0123456789";
+
+/// A desk whose one credential, `raw`, is for the service at this address.
+async fn desk_in_front_of(raw: SocketAddr) -> Desk {
+    let desk = Desk::open().await;
+    let text = format!(
+        "[[credential]]\nname = \"raw\"\nhosts = [\"{raw}\"]\nbase_url = \"http://{raw}\"\nheader = \"X-Secret\"\n\
+         value = \"{{secret}}\"\nsecret = {{ store = true }}\ntrusted = true\nallow_http = true\nallow_private = true\n"
+    );
+    desk.engine.replace_catalogue(Catalogue::parse(&text, "c.toml").expect("a catalogue"));
+    desk.engine.set_secret("raw", RAW_SECRET).await.expect("a secret");
+    desk
+}
 
 fn header<'t>(told: &'t Told, name: &str) -> Vec<&'t str> {
     let pairs = told.body["headers"].as_array().expect("headers");

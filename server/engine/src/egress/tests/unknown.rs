@@ -49,6 +49,8 @@ async fn something_that_is_no_answer() {
         "HTTP/1.1 OK\r\n\r\n",
         "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
         "\u{0}\u{1}\u{2}",
+        "HTTP/1.1 600 Odd\r\ncontent-length: 0\r\n\r\n",
+        "HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n",
     ] {
         let mut upstream = Upstream::saying(answer).await;
         assert_eq!(unknown(upstream.get().await), Unknown::Unreadable, "{answer:?}");

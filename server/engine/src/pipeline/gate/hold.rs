@@ -34,7 +34,7 @@ pub(super) async fn hold(
     Ok(answer)
 }
 
-/// One agent cannot fill the inbox.
+/// One agent cannot fill the inbox. Looked at before a preview is made for nothing; what counts is `Tx::has_room`.
 async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
     let Some(agent) = head.actor.agent() else { return Ok(()) };
     let open = engine.store().count_held_of_agent(agent.agent).await?
@@ -49,6 +49,11 @@ async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
 async fn store(engine: &Engine, head: &Head, new: &NewCall, claim: Option<NewClaim>) -> Result<bool, Stop> {
     fail_point::reach("unheld").await;
     let mut tx = engine.store().begin().await?;
+    if let Some(agent) = head.actor.agent()
+        && !tx.has_room(Some(agent.agent), None, engine.catalogue().server.max_held).await?
+    {
+        return Err(Refusal::RateLimited { retry_after: 60 }.into());
+    }
     tx.insert_call(new).await?;
     if let Some(claim) = claim
         && !tx.insert_claim(claim, head.id, head.at).await?
@@ -98,6 +103,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         input: ready.input.clone(),
         key: ready.control.key.as_ref().map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
+        binding: head.action.credential.as_ref().map(|credential| credential.binding()),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
         approval: None,

@@ -72,7 +72,9 @@ async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<C
         Sent::Answered(response) if response.status >= 400 => Err(head.action.refusal_for(response.status)),
         Sent::Answered(response) => match response.body {
             BodyRead::Whole(body) => Ok(Some(Checked { status: response.status, body })),
-            BodyRead::TooLarge { .. } | BodyRead::Cut => Err(Refusal::UpstreamFailed(Some(response.status))),
+            BodyRead::TooLarge { .. } | BodyRead::Cut | BodyRead::Streamed => {
+                Err(Refusal::UpstreamFailed(Some(response.status)))
+            }
         },
         Sent::NeverLeft(why) => Err(why.into()),
         // A dry run reads: what is not known about it did no harm.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::text;
 use crate::form::Posted;
 
 /// The sentence at the top of a form that says what happened, what was or was not done, and what to do next.
@@ -12,6 +13,19 @@ pub(crate) fn alert(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
     let sentence = fault.message.clone();
     Some(
         view! { <p class="alert" role="alert" id="fault" tabindex="-1" data-focus="">{sentence}</p> }
+            .into_any(),
+    )
+}
+
+/// The same with everything that stands beside no field.
+pub(crate) fn with_list(posted: Option<&Arc<Posted>>, elsewhere: &[String]) -> Option<AnyView> {
+    if elsewhere.is_empty() {
+        return alert(posted);
+    }
+    let sentence = posted?.fault.as_ref()?.message.clone();
+    let list: Vec<_> = elsewhere.iter().map(|message| view! { <li>{text::line(message)}</li> }).collect();
+    Some(
+        view! { <div class="alert" role="alert" id="fault" tabindex="-1" data-focus=""><p>{sentence}</p><ul>{list}</ul></div> }
             .into_any(),
     )
 }
@@ -31,6 +45,15 @@ pub(crate) fn of_field(posted: Option<&Arc<Posted>>, pointer: &str) -> Option<St
 /// The same, as it stands beside the field that names it with `aria-describedby`.
 pub(crate) fn beside(id: String, message: Option<String>) -> Option<AnyView> {
     message.map(|message| view! { <p class="wrong" id=id>{message}</p> }.into_any())
+}
+
+/// The ids that describe a field that may have a hint and a fault; `None`: it has neither.
+pub(crate) fn describing(id: &str, has_hint: bool, is_wrong: bool) -> Option<String> {
+    match (has_hint, is_wrong) {
+        (false, false) => None,
+        (true, is_wrong) => Some(described(id, is_wrong)),
+        (false, true) => Some(format!("{id}-wrong")),
+    }
 }
 
 /// The ids that describe a field: its hint and, when something is wrong with it, what.

@@ -173,5 +173,5 @@ guard(performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
 countDown();
 follow();
 copies();
-document.querySelector("[data-focus]")?.focus();
+(document.querySelector("[autofocus]") ?? document.querySelector("[data-focus]"))?.focus();
 document.querySelector(".held-call[aria-current]")?.scrollIntoView({ block: "nearest" });

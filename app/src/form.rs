@@ -22,10 +22,10 @@ use leptos::server_fn::ServerFn;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+pub(crate) use circle::page_of as circles_page;
 pub use fault::Fault;
 pub use next::Next;
 pub use posted::Posted;
-pub(crate) use circle::page_of as circles_page;
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
 
 use crate::page::in_owner;

@@ -39,7 +39,9 @@ pub(crate) async fn change(
 
 fn not_added(refusal: Refusal) -> Fault {
     match refusal {
-        Refusal::Invalid(errors) => Fault { errors, ..Fault::new(422, "Nothing was changed.") },
+        Refusal::Invalid(errors) => {
+            Fault { errors, ..Fault::new(422, "Nothing was changed. Mend what is marked and try again.") }
+        }
         refusal => refusal.into(),
     }
 }

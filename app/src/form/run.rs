@@ -1,5 +1,7 @@
 //! Calling an action by its form.
 
+use std::collections::BTreeSet;
+
 use engine::{Actor, Arrival, Engine, PersonActor};
 use leptos::prelude::*;
 use model::{Answer, FieldError, OfferedAction, Refusal, Surface};
@@ -64,7 +66,8 @@ fn with_row(fields: Fields, form: &Field, mut draft: Draft, pressed: &Pressed) -
 }
 
 fn at_fault(errors: Vec<FieldError>) -> Fault {
-    let sentence = match errors.len() {
+    let fields: BTreeSet<&str> = errors.iter().map(|error| error.field.as_str()).collect();
+    let sentence = match fields.len() {
         1 => "Nothing was done: one field is at fault. Mend it and press Preview again.".to_owned(),
         many => format!("Nothing was done: {many} fields are at fault. Mend them and press Preview again."),
     };

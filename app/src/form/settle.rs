@@ -52,7 +52,10 @@ fn filled_in(outcome: Option<String>, reason: Option<String>) -> Result<Settleme
 }
 
 fn at_fault(errors: Vec<FieldError>) -> Fault {
-    Fault { errors, ..Fault::new(422, "Nothing was settled. Fill in what is missing and press Settle again.") }
+    Fault {
+        errors,
+        ..Fault::new(422, "Nothing was settled. Fill in what is missing and press Settle again.")
+    }
 }
 
 impl Form for Settle {

@@ -162,6 +162,7 @@ fn fresh(words: &Words, kind: CircleKind, posted: Option<&Arc<Posted>>) -> AnyVi
                     <p class="hint" id="name-hint">{words.name_hint}</p>
                     {alert::beside("name-wrong".to_owned(), fault.clone())}
                     <input id="name" name="name" type="text" value=typed autocapitalize="none" spellcheck="false"
+                        autofocus=fault.is_some()
                         aria-invalid=fault.is_some().then_some("true") aria-describedby=alert::described("name", fault.is_some())/>
                 </div>
                 {email("email", "", kind == CircleKind::Group, posted)}
@@ -176,14 +177,17 @@ fn fresh(words: &Words, kind: CircleKind, posted: Option<&Arc<Posted>>) -> AnyVi
 fn email(id: &str, to: &str, is_required: bool, posted: Option<&Arc<Posted>>) -> AnyView {
     let fault = alert::of_field(posted, "/person");
     let typed = posted.map(|posted| posted.typed("email")).unwrap_or_default();
+    let is_first = fault.is_some() && alert::of_field(posted, "/name").is_none();
     let wrong = format!("{id}-wrong");
-    let unseen = (!to.is_empty()).then(|| view! { <span class="unseen">{format!(" of a new member of {to}")}</span> });
+    let unseen =
+        (!to.is_empty()).then(|| view! { <span class="unseen">{format!(" of a new member of {to}")}</span> });
     view! {
         <div class="field">
             <label for=id.to_owned()>{if to.is_empty() { "Email of the first member" } else { "Email" }}{unseen}</label>
             {(!is_required).then(|| view! { <span class="optional">"optional"</span> })}
             {alert::beside(wrong.clone(), fault.clone())}
             <input id=id.to_owned() name="email" type="email" list="people" value=typed autocapitalize="none" spellcheck="false"
+                autofocus=is_first
                 aria-invalid=fault.is_some().then_some("true") aria-describedby=fault.is_some().then_some(wrong)/>
         </div>
     }

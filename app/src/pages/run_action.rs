@@ -31,7 +31,8 @@ fn fill_in(visit: &Visit, action: &OfferedAction, tenants: &[Option<String>]) ->
     let draft = posted.as_ref().map_or_else(|| Draft::blank(&input), |posted| Draft::of(&posted.fields));
     let fault = posted.as_ref().and_then(|posted| posted.fault.as_ref());
     let faults = fault.map(|fault| Faults::of(&fault.errors, &input, &draft)).unwrap_or_default();
-    let pressed = posted.as_ref().filter(|_| fault.is_none()).and_then(|posted| form::pressed(&posted.fields));
+    let pressed =
+        posted.as_ref().filter(|_| fault.is_none()).and_then(|posted| form::pressed(&posted.fields));
     let filled = Filled { input: &input, draft: &draft, faults: &faults, pressed };
     view! {
         <a class="back back-always" href="/run">"← Run"</a>
@@ -40,7 +41,7 @@ fn fill_in(visit: &Visit, action: &OfferedAction, tenants: &[Option<String>]) ->
             <h1>{text::line(&action.title)}</h1>
             <p class="lead">{text::body(&action.description)}</p>
         </header>
-        {alert::with_list(posted.as_ref(), faults.of_whole())}
+        {alert::with_list(posted.as_ref(), &faults)}
         {answered}
         <form class="stack" method="post" action=form::RUN novalidate autocomplete="off">
             // The first button of a form is pressed by Enter in a text box. It is not to add or remove a row.
@@ -59,10 +60,13 @@ fn fill_in(visit: &Visit, action: &OfferedAction, tenants: &[Option<String>]) ->
 fn tenant(tenants: &[Option<String>], posted: Option<&Posted>) -> Option<AnyView> {
     match tenants {
         [] | [None] => None,
-        [Some(only)] => Some(view! {
-            <input type="hidden" name="tenant" value=only.clone()/>
-            <p>"Runs in the tenant " <strong>{text::line(only)}</strong> "."</p>
-        }.into_any()),
+        [Some(only)] => Some(
+            view! {
+                <input type="hidden" name="tenant" value=only.clone()/>
+                <p>"Runs in the tenant " <strong>{text::line(only)}</strong> "."</p>
+            }
+            .into_any(),
+        ),
         several => {
             let chosen = posted.map(|posted| posted.typed("tenant")).unwrap_or_default();
             let option = |tenant: &Option<String>| {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::field::Faults;
 use super::text;
 use crate::form::Posted;
 
@@ -17,13 +18,18 @@ pub(crate) fn alert(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
     )
 }
 
-/// The same with everything that stands beside no field.
-pub(crate) fn with_list(posted: Option<&Arc<Posted>>, elsewhere: &[String]) -> Option<AnyView> {
-    if elsewhere.is_empty() {
+/// The same for a long form, with everything that is wrong and the way there.
+pub(crate) fn with_list(posted: Option<&Arc<Posted>>, faults: &Faults) -> Option<AnyView> {
+    let all = faults.all();
+    if all.is_empty() {
         return alert(posted);
     }
     let sentence = posted?.fault.as_ref()?.message.clone();
-    let list: Vec<_> = elsewhere.iter().map(|message| view! { <li>{text::line(message)}</li> }).collect();
+    let line = |(place, message): (Option<(String, String)>, String)| {
+        let place = place.map(|(name, id)| view! { <a href=format!("#{id}")>{text::line(&name)}</a> ": " });
+        view! { <li>{place}{text::line(&message)}</li> }
+    };
+    let list: Vec<_> = all.into_iter().map(line).collect();
     Some(
         view! { <div class="alert" role="alert" id="fault" tabindex="-1" data-focus=""><p>{sentence}</p><ul>{list}</ul></div> }
             .into_any(),

@@ -109,7 +109,7 @@ fn list(filled: &Filled<'_>, entry: &Field, most: usize, at: &str, name: &str) -
 
 fn row(filled: &Filled<'_>, entry: &Field, list: &str, index: usize, name: &str) -> AnyView {
     let at = step(list, &index.to_string());
-    let name = format!("{} {}", entry.title.as_deref().unwrap_or(name), index + 1);
+    let name = row_name(entry, name, index);
     let out = text::plain(&name);
     view! {
         <div class=if entry.is_single() { "row" } else { "row row-tall" }>
@@ -118,6 +118,11 @@ fn row(filled: &Filled<'_>, entry: &Field, list: &str, index: usize, name: &str)
         </div>
     }
     .into_any()
+}
+
+/// What a row is called: by what its entries are, or by its list.
+fn row_name(entry: &Field, list: &str, index: usize) -> String {
+    format!("{} {}", entry.title.as_deref().unwrap_or(list), index + 1)
 }
 
 /// The id of what stands at this pointer: unlike for unlike pointers, and without what an id may not hold.

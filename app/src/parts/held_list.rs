@@ -12,9 +12,11 @@ pub(crate) fn held_list(doubts: &[Item], held: &[Item], open: Option<CallId>, no
     let lines = |items: &[Item]| {
         items.iter().map(|item| entry(item, open == Some(item.call.id), now)).collect::<Vec<_>>()
     };
-    let pinned = (!doubts.is_empty()).then(|| view! {
-        <h2 class="pinned" id="pinned">"Not known: somebody has to settle it"</h2>
-        <ul class="held held-pinned" aria-labelledby="pinned">{lines(doubts)}</ul>
+    let pinned = (!doubts.is_empty()).then(|| {
+        view! {
+            <h2 class="pinned" id="pinned">"Not known: somebody has to settle it"</h2>
+            <ul class="held held-pinned" aria-labelledby="pinned">{lines(doubts)}</ul>
+        }
     });
     let none = held.is_empty() && !doubts.is_empty();
     view! {

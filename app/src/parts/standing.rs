@@ -58,8 +58,12 @@ fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
         CallStatus::Expired => "Expired: nobody decided in time. Nothing was sent.".into_any(),
         CallStatus::Withdrawn => "Withdrawn: it was taken back. Nothing was sent.".into_any(),
         CallStatus::Failed => failed(call, item.upstream_status).into_any(),
-        CallStatus::InDoubt => {
+        CallStatus::InDoubt if item.may_settle => {
             "Not known: it was sent and its answer was lost. It may or may not have happened. It is never sent again by itself."
+                .into_any()
+        }
+        CallStatus::InDoubt => {
+            "Not known: it was sent and its answer was lost. It may or may not have happened. Somebody has to settle it."
                 .into_any()
         }
     }
@@ -90,7 +94,7 @@ fn withdraw(item: &Item) -> AnyView {
     view! {
         <form method="post" action=form::WITHDRAW>
             <input type="hidden" name="call" value=item.call.id.to_string()/>
-            <button>"Withdraw"</button>
+            <button class="quiet">"Withdraw"</button>
         </form>
     }
     .into_any()
@@ -103,7 +107,8 @@ fn settled(settled: &Settled, now: Time) -> AnyView {
         Finding::Happened => "that it happened",
         Finding::DidNotHappen => "that it did not happen",
     };
-    let words = settled.reason.as_ref().map(|reason| view! { ", with the words: " <q>{text::body(reason)}</q> });
+    let words =
+        settled.reason.as_ref().map(|reason| view! { ", with the words: " <q>{text::body(reason)}</q> });
     view! { <p>"Its answer was lost. " {text::line(by)} " settled " {time::ago(settled.at, now)} " " {found} {words}</p> }
         .into_any()
 }
@@ -120,13 +125,13 @@ fn details(item: &Item, now: Time) -> Option<AnyView> {
         .decline_reason
         .as_ref()
         .map(|words| view! { <p>"With the words: " <q>{text::body(words)}</q></p> });
-    let problem =
-        call.problem.as_ref().filter(|_| matches!(call.status, CallStatus::Refused | CallStatus::InDoubt));
+    let problem = call.problem.as_ref().filter(|_| call.status == CallStatus::Refused);
     let problem = problem.map(|problem| view! { <p>{text::line(&problem.detail)}</p> });
     let reply =
         call.reply.as_ref().map(|reply| view! { <p>"The agent was told: " <q>{text::body(reply)}</q></p> });
     // The try that was settled as not happened is told by the settlement.
-    let told = usize::from(item.settled.as_ref().is_some_and(|settled| settled.finding == Finding::DidNotHappen));
+    let told =
+        usize::from(item.settled.as_ref().is_some_and(|settled| settled.finding == Finding::DidNotHappen));
     let tries: Vec<_> = call.attempts[..call.attempts.len().saturating_sub(told)]
         .iter()
         .map(|attempt| {
@@ -135,8 +140,12 @@ fn details(item: &Item, now: Time) -> Option<AnyView> {
         })
         .collect();
     let settled = item.settled.as_ref().map(|found| settled(found, now));
-    let has_any =
-        settled.is_some() || decided.is_some() || words.is_some() || problem.is_some() || reply.is_some() || !tries.is_empty();
+    let has_any = settled.is_some()
+        || decided.is_some()
+        || words.is_some()
+        || problem.is_some()
+        || reply.is_some()
+        || !tries.is_empty();
     has_any.then(|| {
         view! { <div class="standing-more">{decided}{settled}{words}{problem}{reply}{tries}</div> }.into_any()
     })

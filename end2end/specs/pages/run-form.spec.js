@@ -96,6 +96,11 @@ test('every fault stands beside its field, however deep, and what was typed is k
   await expect(page.getByLabel('Budget')).toHaveValue('much');
   await expect(line(page, 2).getByLabel('Count')).toHaveValue('0');
   expect(upstream.writes).toBe(0);
+  // Each is listed at the top, with the way there.
+  await expect(page.getByRole('alert').getByRole('listitem')).toHaveCount(6);
+  await page.getByRole('alert').getByRole('link', { name: 'Line 2, Count' }).click();
+  await expect(page).toHaveURL(/#field-lines-1-count$/);
+  await expect(line(page, 2).getByLabel('Count')).toBeInViewport();
 
   // Mended, it goes on.
   await page.getByLabel('Budget').fill('');

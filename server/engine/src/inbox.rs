@@ -1,6 +1,6 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, HeldCall, Listing, Refusal};
+use model::{Call, CallId, CallStatus, HeldCall, Listing, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
@@ -59,8 +59,11 @@ impl Engine {
             item.settled = self.store().settlement(receipt).await?;
             if item.may_settle {
                 let receipt = self.store().receipt(None, receipt).await?;
-                item.sent = receipt
-                    .map(|receipt| Whereabouts { method: receipt.method, url: receipt.url, at: receipt.at });
+                item.sent = receipt.map(|receipt| Whereabouts {
+                    method: receipt.method,
+                    url: receipt.url,
+                    at: receipt.at,
+                });
             }
         }
         Ok(Some(item))
@@ -82,11 +85,12 @@ impl Engine {
         // A preview that cannot be read (its sealing key is gone) is missing; the call is told all the same.
         let preview = row.preview.as_ref().filter(|_| sees).and_then(|_| self.preview_of(row).ok());
         let call: Call = self.call_of(row, sees)?;
-        let ended = call.status.is_ended();
+        // In doubt, what was sent is kept until somebody has settled it.
+        let erased = call.status.is_ended() && call.status != CallStatus::InDoubt;
         Ok(Item {
             title: preview
                 .as_ref()
-                .filter(|_| !ended)
+                .filter(|_| !erased)
                 .map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
             action_title: row.title.clone(),
             tenant: row.tenant.clone().filter(|_| sees),

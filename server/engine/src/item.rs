@@ -7,7 +7,7 @@ use model::{Call, Finding, Preview, Time};
 pub struct Item {
     /// The call.
     pub call: Call,
-    /// The preview's title while the call is open; the action's title after its end.
+    /// The preview's title while the call is open or in doubt; the action's title after its end.
     pub title: String,
     /// The action's title.
     pub action_title: String,

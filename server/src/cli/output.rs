@@ -39,8 +39,10 @@ pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
 /// not drive a terminal, nor look like another.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(&head).chain(rows).map(|row| row.iter().map(|c| visible_text(c, Place::Line)).collect()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(&head)
+        .chain(rows)
+        .map(|row| row.iter().map(|c| visible_text(c, Place::Line)).collect())
+        .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -50,7 +52,6 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
-
 
 #[cfg(test)]
 mod tests {

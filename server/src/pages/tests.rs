@@ -509,7 +509,9 @@ async fn rows_come_and_go_with_what_was_typed() {
     desk.engine.add_tenant("acme", Some("ann@desk.test")).await.expect("a tenant");
     let cookie = desk.sign_in("ann@desk.test").await;
     let page = desk.get("/run/order", &cookie).await;
-    assert!(page.text.contains("Runs in the tenant") && page.text.contains("name=\"rows/lines\" value=\"0\""));
+    assert!(
+        page.text.contains("Runs in the tenant") && page.text.contains("name=\"rows/lines\" value=\"0\"")
+    );
     let typed = [
         ("action", "order"),
         ("tenant", "acme"),
@@ -525,20 +527,36 @@ async fn rows_come_and_go_with_what_was_typed() {
     let with = |name: &'static str, value: &'static str| [&typed[..], &[(name, value)]].concat();
     let added = desk.post("/do/run", &cookie, &with("add", "/lines")).await;
     assert_eq!(added.status, StatusCode::OK, "nothing is wrong with a form that is still filled in");
-    for expected in ["name=\"rows/lines\" value=\"3\"", "value=\"many\"", "value=\"cups&lt;/b&gt;\"", "That is as many"] {
+    for expected in
+        ["name=\"rows/lines\" value=\"3\"", "value=\"many\"", "value=\"cups&lt;/b&gt;\"", "That is as many"]
+    {
         assert!(added.text.contains(expected), "{expected}: {}", main_part(&added.text));
     }
     assert!(!added.text.contains("aria-invalid"), "nothing is checked before it is meant");
-    assert_eq!(added.text.matches(" autofocus").count(), 2, "the new row's own controls: {}", main_part(&added.text));
+    assert_eq!(
+        added.text.matches(" autofocus").count(),
+        2,
+        "the new row's own controls: {}",
+        main_part(&added.text)
+    );
     let removed = desk.post("/do/run", &cookie, &with("remove", "/lines/0")).await;
-    assert!(removed.text.contains("name=\"rows/lines\" value=\"1\"") && !removed.text.contains("value=\"many\""));
+    assert!(
+        removed.text.contains("name=\"rows/lines\" value=\"1\"") && !removed.text.contains("value=\"many\"")
+    );
     assert_eq!(removed.hidden("input/lines/0/what"), "", "it is no hidden field");
     let refused = desk.post("/do/run", &cookie, &typed).await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     for field in ["lines-0-what", "lines-0-count", "copies-0", "address-street"] {
-        assert!(refused.text.contains(&format!("id=\"field-{field}-wrong\"")), "{field}: {}", main_part(&refused.text));
+        assert!(
+            refused.text.contains(&format!("id=\"field-{field}-wrong\"")),
+            "{field}: {}",
+            main_part(&refused.text)
+        );
     }
-    assert!(!refused.text.contains("id=\"field-lines-1-what-wrong\"") && refused.text.contains("Fill this in, or remove it."));
+    assert!(
+        !refused.text.contains("id=\"field-lines-1-what-wrong\"")
+            && refused.text.contains("Fill this in, or remove it.")
+    );
     let good = [
         ("action", "order"),
         ("tenant", "acme"),
@@ -559,7 +577,8 @@ async fn rows_come_and_go_with_what_was_typed() {
 #[tokio::test]
 async fn only_admins_change_groups_and_tenants() {
     let desk = Desk::open().await;
-    let add = [("kind", "tenant"), ("change", "add"), ("at", ""), ("name", "acme"), ("email", "Ann@desk.test")];
+    let add =
+        [("kind", "tenant"), ("change", "add"), ("at", ""), ("name", "acme"), ("email", "Ann@desk.test")];
     for email in ["olga@desk.test", "ann@desk.test"] {
         let cookie = desk.sign_in(email).await;
         for path in ["/people/tenants", "/people/groups"] {
@@ -571,15 +590,28 @@ async fn only_admins_change_groups_and_tenants() {
     let cookie = desk.sign_in("ada@desk.test").await;
     let came = desk.post("/do/circle", &cookie, &add).await;
     assert_eq!((came.status, came.header("location")), (StatusCode::SEE_OTHER, "/people/tenants#acme"));
-    let wrong = [("kind", "group"), ("change", "add"), ("at", ""), ("name", "a b"), ("email", "nobody@desk.test")];
+    let wrong =
+        [("kind", "group"), ("change", "add"), ("at", ""), ("name", "a b"), ("email", "nobody@desk.test")];
     let came = desk.post("/do/circle", &cookie, &wrong).await;
     assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(came.text.contains("id=\"name-wrong\"") && came.text.contains("id=\"email-wrong\""), "every fault at once");
-    assert!(came.text.contains("value=\"a b\"") && came.text.contains("value=\"nobody@desk.test\""), "what was typed is kept");
+    assert!(
+        came.text.contains("id=\"name-wrong\"") && came.text.contains("id=\"email-wrong\""),
+        "every fault at once"
+    );
+    assert!(
+        came.text.contains("value=\"a b\"") && came.text.contains("value=\"nobody@desk.test\""),
+        "what was typed is kept"
+    );
     let without = [("kind", "group"), ("change", "add"), ("at", ""), ("name", "mailers"), ("email", "")];
     let came = desk.post("/do/circle", &cookie, &without).await;
     assert!(came.text.contains("id=\"email-wrong\""), "a group begins with somebody");
-    let out = [("kind", "tenant"), ("change", "remove"), ("at", "acme"), ("name", "acme"), ("email", "ann@desk.test")];
+    let out = [
+        ("kind", "tenant"),
+        ("change", "remove"),
+        ("at", "acme"),
+        ("name", "acme"),
+        ("email", "ann@desk.test"),
+    ];
     assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::SEE_OTHER);
     assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::CONFLICT);
     let gone = [("kind", "tenant"), ("change", "remove"), ("at", "acme"), ("name", "acme")];
@@ -602,7 +634,11 @@ async fn a_held_call_is_withdrawn_by_whom_it_is_for() {
     assert_eq!(desk.status(call).await, CallStatus::Withdrawn);
     assert_eq!(desk.post("/do/withdraw", &cookie, &[("call", &id)]).await.status, StatusCode::CONFLICT);
     let settle = [("call", id.as_str()), ("outcome", "happened"), ("reason", "seen")];
-    assert_eq!(desk.post("/do/settle", &cookie, &settle).await.status, StatusCode::CONFLICT, "it is not in doubt");
+    assert_eq!(
+        desk.post("/do/settle", &cookie, &settle).await.status,
+        StatusCode::CONFLICT,
+        "it is not in doubt"
+    );
 }
 
 #[tokio::test]
@@ -611,8 +647,13 @@ async fn an_operator_who_may_not_decide_is_told_of_nothing() {
     let id = desk.hold("post_note", "hello").await.to_string();
     let cookie = desk.sign_in("olga@desk.test").await;
     for decision in ["confirm", "decline"] {
-        let fields = [("call", id.as_str()), ("preview_version", "x"), ("view_token", "x"), ("decision", decision)];
-        assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, StatusCode::NOT_FOUND, "{decision}");
+        let fields =
+            [("call", id.as_str()), ("preview_version", "x"), ("view_token", "x"), ("decision", decision)];
+        assert_eq!(
+            desk.post("/do/decide", &cookie, &fields).await.status,
+            StatusCode::NOT_FOUND,
+            "{decision}"
+        );
     }
 }
 

@@ -49,7 +49,9 @@ pub(super) fn control(filled: &Filled<'_>, field: &Field, at: &str, called: &str
 fn hint(field: &Field) -> Option<AnyView> {
     let json = (field.shape == Shape::Json).then_some("Written as JSON. ");
     let has_any = json.is_some() || !field.description.is_empty();
-    has_any.then(|| view! { {json} {(!field.description.is_empty()).then(|| text::line(&field.description))} }.into_any())
+    has_any.then(|| {
+        view! { {json} {(!field.description.is_empty()).then(|| text::line(&field.description))} }.into_any()
+    })
 }
 
 /// What ties a control to the form and to the texts around it.
@@ -83,5 +85,6 @@ fn input(field: &Field, wiring: Wiring, typed: Option<&str>) -> AnyView {
 }
 
 fn option(choice: &str, chosen: &str) -> AnyView {
-    view! { <option value=choice.to_owned() selected=choice == chosen>{text::plain(choice)}</option> }.into_any()
+    view! { <option value=choice.to_owned() selected=choice == chosen>{text::plain(choice)}</option> }
+        .into_any()
 }

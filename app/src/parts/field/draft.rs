@@ -77,7 +77,9 @@ impl Draft {
     /// One row more, when there is room: what stands in it at first is the schema's.
     pub(crate) fn add(&mut self, input: &Field, list: &str) {
         let index = self.rows(list);
-        let Some(entry) = input.entry_of(list).filter(|_| index < MOST_ROWS && self.has_room()) else { return };
+        let Some(entry) = input.entry_of(list).filter(|_| index < MOST_ROWS && self.has_room()) else {
+            return;
+        };
         self.rows.insert(list.to_owned(), index + 1);
         self.fill(entry, step(list, &index.to_string()), &entry.default);
     }
@@ -216,7 +218,9 @@ mod tests {
     fn a_row_begins_with_the_schemas_defaults() {
         let inner = json!({ "type": "array", "minItems": 1, "items": { "type": "string" } });
         let line = json!({ "type": "object", "properties": { "count": { "type": "integer", "default": 1 }, "tags": inner } });
-        let input = Field::of_input(&json!({ "type": "object", "properties": { "lines": { "type": "array", "items": line } } }));
+        let input = Field::of_input(
+            &json!({ "type": "object", "properties": { "lines": { "type": "array", "items": line } } }),
+        );
         let mut draft = Draft::blank(&input);
         draft.add(&input, "/lines");
         draft.add(&input, "/lines/0/tags");
@@ -233,7 +237,8 @@ mod tests {
             "to": { "type": "array", "items": { "type": "string" }, "minItems": 2, "default": ["a"] },
             "at": { "type": "object", "properties": { "floor": { "type": "integer", "default": 3 }, "wing": { "type": "string" } }, "default": { "wing": "east" } } } });
         let draft = Draft::blank(&Field::of_input(&schema));
-        let expected = [("input/at/floor", "3"), ("input/at/wing", "east"), ("input/to/0", "a"), ("rows/to", "2")];
+        let expected =
+            [("input/at/floor", "3"), ("input/at/wing", "east"), ("input/to/0", "a"), ("rows/to", "2")];
         assert_eq!(draft.fields(), fields(&expected));
     }
 }

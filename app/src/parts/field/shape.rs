@@ -173,7 +173,8 @@ impl Reader<'_> {
         // An object that takes names of the caller's own is more than its properties; the input itself is closed.
         let others = &schema["additionalProperties"];
         let is_open = depth > 0 && (others.is_object() || *others == Value::Bool(true));
-        let Some(properties) = schema["properties"].as_object().filter(|all| !is_open && !all.is_empty()) else {
+        let Some(properties) = schema["properties"].as_object().filter(|all| !is_open && !all.is_empty())
+        else {
             return if depth == 0 { Shape::Group(Vec::new()) } else { Shape::Json };
         };
         let required: Vec<&str> =
@@ -268,14 +269,21 @@ mod tests {
             (json!({ "oneOf": [{ "type": "string" }, { "type": "number" }] }), Shape::Json),
             (json!({ "type": ["string", "number"] }), Shape::Json),
             (json!({ "type": "object" }), Shape::Json),
-            (json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": true }), Shape::Json),
+            (
+                json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": true }),
+                Shape::Json,
+            ),
             (json!({ "type": "array", "items": { "type": "string" }, "minItems": 51 }), Shape::Json),
-            (json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": { "type": "string" } }), Shape::Json),
+            (
+                json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": { "type": "string" } }),
+                Shape::Json,
+            ),
             (json!({ "type": "array", "items": { "type": "object" } }), Shape::Json),
         ] {
             assert_eq!(shape(&property), expected, "{property}");
         }
-        let list = shape(&json!({ "type": "array", "items": { "type": "number" }, "minItems": 1, "maxItems": 900 }));
+        let list =
+            shape(&json!({ "type": "array", "items": { "type": "number" }, "minItems": 1, "maxItems": 900 }));
         assert!(matches!(list, Shape::List { least: 1, most: MOST_ROWS, .. }), "{list:?}");
     }
 
@@ -289,7 +297,8 @@ mod tests {
         assert_eq!(here, Shape::Json);
         let names: serde_json::Map<_, _> =
             (0..500).map(|count| (format!("n{count}"), json!({ "type": "string" }))).collect();
-        let Shape::Group(fields) = Field::of_input(&json!({ "type": "object", "properties": names })).shape else {
+        let Shape::Group(fields) = Field::of_input(&json!({ "type": "object", "properties": names })).shape
+        else {
             panic!("a group")
         };
         assert_eq!(fields.iter().filter(|field| field.shape != Shape::Json).count(), MOST_FIELDS - 1);

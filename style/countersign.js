@@ -115,7 +115,7 @@ function take(fresh) {
   if (!old || !now) return;
   document.title = fresh.title;
   swap(document.querySelector(".nav ul"), fresh.querySelector(".nav ul"));
-  swap(document.querySelector(".held"), fresh.querySelector(".held"));
+  swap(document.querySelector(".waiting"), fresh.querySelector(".waiting"));
   const said = old.querySelector("[role=status]"), says = now.querySelector("[role=status]");
   if (said && says && now.querySelector("[data-live]")) {
     // Still on its way: only the sentence and the way back change, so that the region itself stays and is announced.
@@ -173,5 +173,5 @@ guard(performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
 countDown();
 follow();
 copies();
-document.querySelector("[data-focus]")?.focus();
+(document.querySelector("[autofocus]") ?? document.querySelector("[data-focus]"))?.focus();
 document.querySelector(".held-call[aria-current]")?.scrollIntoView({ block: "nearest" });

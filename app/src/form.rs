@@ -3,14 +3,17 @@
 //! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
 //! of it ever stands in an address.
 
+mod circle;
 mod decide;
 mod fault;
 mod next;
 mod posted;
 mod run;
+mod settle;
 mod sign_in;
 mod sign_out;
 mod undo;
+mod withdraw;
 
 use std::sync::Arc;
 
@@ -19,10 +22,11 @@ use leptos::server_fn::ServerFn;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+pub(crate) use circle::page_of as circles_page;
 pub use fault::Fault;
 pub use next::Next;
 pub use posted::Posted;
-pub(crate) use run::{PREFIX, offered};
+pub(crate) use run::{ADD, REMOVE, offered, pressed};
 
 use crate::page::in_owner;
 use crate::visit::Visit;
@@ -37,9 +41,15 @@ pub const DECIDE: &str = "/do/decide";
 pub const UNDO: &str = "/do/undo";
 /// Where the form of an action is posted to.
 pub const RUN: &str = "/do/run";
+/// Where taking a held call back is posted to.
+pub const WITHDRAW: &str = "/do/withdraw";
+/// Where telling how a call in doubt ended is posted to.
+pub const SETTLE: &str = "/do/settle";
+/// Where changes of groups and tenants are posted to.
+pub const CIRCLE: &str = "/do/circle";
 
 /// Every address that takes a form.
-pub const ALL: [&str; 5] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN];
+pub const ALL: [&str; 8] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -65,6 +75,9 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         DECIDE => submit::<decide::Decide>(path, visit, fields, read).await,
         UNDO => submit::<undo::Undo>(path, visit, fields, read).await,
         RUN => submit::<run::Run>(path, visit, fields, run::read).await,
+        WITHDRAW => submit::<withdraw::Withdraw>(path, visit, fields, read).await,
+        SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
+        CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
         _ => return None,
     })
 }
@@ -96,6 +109,7 @@ async fn submit<F: Form>(
     };
     match outcome {
         Ok(Next::Show(answer)) => posted.answer = Some(answer),
+        Ok(Next::Fill(fields)) => posted.fields = fields,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),
     }

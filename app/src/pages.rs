@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod agents;
 pub(crate) mod calls;
+pub(crate) mod circles;
 pub(crate) mod credentials;
 pub(crate) mod done;
 pub(crate) mod home;

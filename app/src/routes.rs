@@ -21,6 +21,8 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/run") view=pages::run::Run/>
                 <Route path=path!("/run/:action") view=pages::run_action::RunAction/>
                 <Route path=path!("/people") view=pages::people::People/>
+                <Route path=path!("/people/tenants") view=pages::circles::Tenants/>
+                <Route path=path!("/people/groups") view=pages::circles::Groups/>
                 <Route path=path!("/people/:person/receipts") view=pages::receipts_of::ReceiptsOf/>
                 <Route path=path!("/agents") view=pages::agents::Agents/>
                 <Route path=path!("/actions") view=pages::actions::Actions/>

@@ -51,6 +51,41 @@ preview = { title = "Move ticket {{ input.id }} to {{ input.state }}", summary =
 refusals = [ { status = 404, field = "id", message = "There is no such ticket." } ]
 
 [[action]]
+name = "order_goods"
+title = "Order goods"
+description = "Orders goods at the supplier."
+effect = "external"
+undo_window = "0s"
+credential = "office"
+request = { method = "POST", url = "http://${upstream}/messages", json = "{{ input }}" }
+preview = { title = "Order for {{ input.address.street }}", target = "{{ input.address.street }}" }
+[action.input]
+type = "object"
+required = ["lines", "address"]
+additionalProperties = false
+[action.input.properties]
+due = { type = "string", format = "date", description = "When the goods have to be there." }
+speed = { type = "string", enum = ["normal", "fast"], default = "normal" }
+budget = { type = "number", exclusiveMinimum = 0 }
+gift = { type = "boolean", title = "Wrap it as a gift" }
+note = { type = "string", maxLength = 2000, description = "For the driver." }
+copies = { type = "array", title = "Copies to", maxItems = 3, items = { type = "string", format = "email" } }
+address = { type = "object", required = ["street", "city"], additionalProperties = false, properties = { street = { type = "string", minLength = 3 }, city = { type = "string" }, floor = { type = "integer" } } }
+lines = { type = "array", minItems = 1, description = "What is ordered.", items = { type = "object", title = "Line", required = ["article", "count"], additionalProperties = false, properties = { article = { type = "string", minLength = 2 }, count = { type = "integer", minimum = 1, default = 1 }, marks = { type = "array", items = { type = "string" } } } } }
+extra = { description = "Anything else the supplier understands.", oneOf = [ { type = "object" }, { type = "array" } ] }
+
+[[action]]
+name = "tidy_shelf"
+title = "Tidy a shelf"
+description = "Only in the warehouse tenants."
+effect = "write"
+tenants = ["north", "south"]
+credential = "office"
+input = { type = "object", required = ["shelf"], additionalProperties = false, properties = { shelf = { type = "string" } } }
+request = { method = "POST", url = "http://${upstream}/messages", json = "{{ input }}" }
+preview = { title = "Tidy shelf {{ input.shelf }}" }
+
+[[action]]
 name = "wipe_customer"
 title = "Wipe a customer"
 description = "Deletes one customer for good."

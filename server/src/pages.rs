@@ -19,15 +19,12 @@ use tower_sessions::SessionStore;
 
 use self::origin::Origins;
 
-/// The largest form that is taken in, in bytes: an input of the largest size, percent-encoded.
-const LARGEST_FORM: usize = 4 * 1024 * 1024;
-
 /// Everything a browser asks for. The fallback is a page too, so merge this last; the API nests its own fallback.
 pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Router {
     let public_url = engine.public_url();
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
-        .layer(DefaultBodyLimit::max(LARGEST_FORM))
+        .layer(DefaultBodyLimit::max(forms::LARGEST))
         .fallback(get(show::page).fallback(show::no_such_method))
         .with_state(engine)
         .layer(session::layer(&public_url, sessions))

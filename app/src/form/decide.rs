@@ -21,6 +21,7 @@ pub(crate) async fn decide(
     let visit = visit()?;
     let decider = visit.visitor.ok_or_else(Fault::signed_out)?.decider()?;
     let id: CallId = call.parse().map_err(|_| Refusal::NotFound)?;
+    visit.engine.decides(&decider, id).await?;
     let verdict: Verdict = decision.parse().map_err(|_| Fault::unreadable())?;
     let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
     let mut shown = None;

@@ -3,6 +3,8 @@
 use model::{Answer, PersonId};
 use serde::{Deserialize, Serialize};
 
+use super::Fields;
+
 /// What comes after a form that was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Next {
@@ -19,4 +21,6 @@ pub enum Next {
     SignedOut,
     /// Show the form's page with this answer.
     Show(Box<Answer>),
+    /// Show the form's page again with this in it: nothing was done and nothing is wrong.
+    Fill(Fields),
 }

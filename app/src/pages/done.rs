@@ -5,7 +5,7 @@ use engine::{Engine, PersonActor, ReceiptFilter};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
-use model::{Outcome, PersonId, Refusal, Time};
+use model::{Listing, Outcome, PersonId, Refusal, Time};
 
 use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, page};
@@ -23,7 +23,10 @@ pub(crate) fn DonePage() -> impl IntoView {
     let query = use_query_map().get_untracked();
     page(Tab::Done, move |visit, me| async move {
         let sees_everyone = me.person().is_operator();
-        let rows = visit.engine.done(&me, &filter(&query), &page_asked(&query)).await?;
+        let rows = match filter(&query) {
+            Some(filter) => visit.engine.done(&me, &filter, &page_asked(&query)).await?,
+            None => Listing { items: Vec::new(), next_cursor: None },
+        };
         let kept: Vec<_> = FILTERS.map(|name| (name, query.get(name).unwrap_or_default())).into();
         let is_filtered = kept.iter().any(|(_, value)| !value.is_empty());
         let lead = if sees_everyone {
@@ -55,19 +58,20 @@ fn none(is_filtered: bool) -> AnyView {
         .into_any()
 }
 
-/// The filter that the address asks for. What cannot be read narrows nothing.
-fn filter(query: &ParamsMap) -> ReceiptFilter {
+/// The filter that the address asks for; `None`: for somebody who cannot be anybody. Otherwise what cannot be read
+/// narrows nothing.
+fn filter(query: &ParamsMap) -> Option<ReceiptFilter> {
     let text =
         |name: &str| query.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-    ReceiptFilter {
-        person: text("person").and_then(|id| id.parse().ok()),
+    Some(ReceiptFilter {
+        person: text("person").map(|id| id.parse()).transpose().ok()?,
         agent: text("agent"),
         action: text("action"),
         host: text("host"),
         outcome: text("outcome").and_then(|word| word.parse().ok()),
         from: text("from").and_then(|day| midnight(&day, 0)),
         to: text("to").and_then(|day| midnight(&day, 1)),
-    }
+    })
 }
 
 /// The beginning of a day, or of the day after it, in UTC.

@@ -1,4 +1,4 @@
-//! The inbox: held calls that this person may decide.
+//! The inbox: held calls that this person may decide, and calls in doubt that they may settle.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -17,7 +17,8 @@ pub(crate) fn Inbox() -> impl IntoView {
     page(Tab::Inbox, move |visit, me| async move {
         let held = visit.engine.inbox(&me, &page_asked(&query)).await?;
         let alert = alert::alert(visit.posted.as_ref());
-        if held.items.is_empty() {
+        let doubts = visit.engine.in_doubt(&me).await?;
+        if held.items.is_empty() && doubts.is_empty() {
             let body = view! { <h1>"Inbox"</h1> {alert} {empty(me.person(), &visit.engine.public_url())} };
             return Ok(Sheet::new("Inbox", Shape::Column, body));
         }
@@ -25,7 +26,7 @@ pub(crate) fn Inbox() -> impl IntoView {
             <section class="list">
                 <div class="list-head"><h1>"Inbox"</h1><span>"newest first"</span></div>
                 {alert}
-                {held_list(&held.items, None, visit.engine.now())}
+                {held_list(&doubts, &held.items, None, visit.engine.now())}
                 {pager("/inbox", &query, &[], held.next_cursor.as_deref())}
             </section>
             <div class="item item-none"><p>"Pick a call to read what exactly would be sent."</p></div>

@@ -11,6 +11,7 @@ use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::decide::decide;
 use crate::parts::held_list::{held_list, who};
+use crate::parts::settle::settle;
 use crate::parts::standing::standing;
 use crate::parts::{alert, effect, preview, text, time};
 
@@ -22,6 +23,7 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let id = id.ok_or(Refusal::NotFound)?;
         let item = visit.engine.item(&me, id).await?.ok_or(Refusal::NotFound)?;
         let held = visit.engine.inbox(&me, &engine::PageAsked::default()).await?;
+        let doubts = visit.engine.in_doubt(&me).await?;
         let now = visit.engine.now();
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
@@ -29,7 +31,7 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let body = view! {
             <section class="list" aria-label="Inbox">
                 <div class="list-head"><h2>"Inbox"</h2><span>"newest first"</span></div>
-                {held_list(&held.items, Some(id), now)}
+                {held_list(&doubts, &held.items, Some(id), now)}
             </section>
             {article(&item, token, visit.posted.as_ref(), now)}
         };
@@ -52,6 +54,7 @@ pub(crate) fn article(
     now: Time,
 ) -> AnyView {
     let decided = posted.filter(|posted| posted.form == form::DECIDE);
+    let settling = posted.filter(|posted| posted.form == form::SETTLE);
     let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
         view! {
@@ -61,7 +64,7 @@ pub(crate) fn article(
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {
-        <p class="erased">{if item.call.status.is_ended() { "The preview is erased: what was in the call is not kept after its end." } else { "What is in this call is shown to those who may decide it." }}</p>
+        <p class="erased">{if item.call.status.is_ended() && item.call.status != CallStatus::InDoubt { "The preview is erased: what was in the call is not kept after its end." } else { "What is in this call is shown to those who may decide it." }}</p>
     });
     let receipt = item
         .call
@@ -73,6 +76,7 @@ pub(crate) fn article(
             {head(item, now)}
             {alert::alert(posted)}
             {standing(item, now)}
+            {item.may_settle.then(|| settle(item, settling))}
             {content}
             {erased}
             {receipt}
@@ -91,6 +95,7 @@ fn head(item: &Item, now: Time) -> AnyView {
             <p class="item-facts">
                 <span>{who(item)}</span>
                 {person.map(|person| view! { " for " <span>{text::line(person)}</span> })}
+                {item.tenant.as_ref().map(|tenant| view! { ", tenant " <strong>{text::line(tenant)}</strong> })}
                 {call.session.as_ref().map(|session| view! { ", session " <code>{text::line(session)}</code> })}
                 " · asked " {time::ago(call.created_at, now)}
                 {call.expires_at.filter(|_| call.status == CallStatus::Held).map(|at| view! { " · lapses " {time::ahead(at, now)} })}

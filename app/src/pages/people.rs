@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use model::{Person, Time};
 
 use crate::frame::{Shape, Sheet, Tab, page};
+use crate::parts::people_nav::people_nav;
 use crate::parts::table::{cell, table};
 use crate::parts::{text, time};
 
@@ -16,6 +17,7 @@ pub(crate) fn People() -> impl IntoView {
         let rows = people.iter().map(|person| line(person, now)).collect();
         let body = view! {
             <h1>"People"</h1>
+            {people_nav(me.person(), "/people")}
             <p class="lead">"Everybody with an account here."</p>
             {table("People", &["Name", "Email", "Roles", "Since", "Receipts"], rows)}
         };

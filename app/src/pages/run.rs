@@ -1,8 +1,7 @@
 //! The actions a person may run.
 
-use engine::Actor;
 use leptos::prelude::*;
-use model::{OfferedAction, Surface};
+use model::OfferedAction;
 
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::link::encode;
@@ -12,7 +11,7 @@ use crate::parts::{effect, text};
 #[component]
 pub(crate) fn Run() -> impl IntoView {
     page(Tab::Run, |visit, me| async move {
-        let offered = visit.engine.offered(&Actor::Person(me), Surface::Form, None).await?;
+        let offered = visit.engine.runnable(&me).await?;
         let list = if offered.is_empty() {
             view! { <p class="nothing">"There is no action for you to run. Actions are written in the catalogue, " <code>"countersign.toml"</code> "."</p> }.into_any()
         } else {

@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use model::indent::indent;
-use model::{Answer, OfferedAction};
+use model::{Answer, OfferedAction, Refusal};
 
-use crate::form;
+use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
-use crate::parts::{alert, effect, field, preview, text};
+use crate::parts::field::{Draft, Faults, Field, Filled, controls};
+use crate::parts::{alert, effect, preview, text};
 use crate::visit::Visit;
 
 /// One action's form.
@@ -15,15 +16,24 @@ use crate::visit::Visit;
 pub(crate) fn RunAction() -> impl IntoView {
     let name = use_params_map().read_untracked().get("action").unwrap_or_default();
     page(Tab::Run, move |visit, me| async move {
-        let action = form::offered(&visit.engine, &me, &name).await?;
+        let tenants = visit.engine.tenants_to_run_in(&me, &name).await?;
+        let first = tenants.first().ok_or(Refusal::NotFound)?;
+        let action = form::offered(&visit.engine, &me, &name, first.as_deref()).await?;
         let title = text::plain(&action.title);
-        Ok(Sheet::new(title, Shape::Column, fill_in(&visit, &action)))
+        Ok(Sheet::new(title, Shape::Column, fill_in(&visit, &action, &tenants)))
     })
 }
 
-fn fill_in(visit: &Visit, action: &OfferedAction) -> AnyView {
+fn fill_in(visit: &Visit, action: &OfferedAction, tenants: &[Option<String>]) -> AnyView {
     let posted = visit.posted(form::RUN);
     let answered = posted.as_ref().and_then(|posted| posted.answer.as_deref()).map(answer);
+    let input = Field::of_input(&action.input_schema);
+    let draft = posted.as_ref().map_or_else(|| Draft::blank(&input), |posted| Draft::of(&posted.fields));
+    let fault = posted.as_ref().and_then(|posted| posted.fault.as_ref());
+    let faults = fault.map(|fault| Faults::of(&fault.errors, &input, &draft)).unwrap_or_default();
+    let pressed =
+        posted.as_ref().filter(|_| fault.is_none()).and_then(|posted| form::pressed(&posted.fields));
+    let filled = Filled { input: &input, draft: &draft, faults: &faults, pressed };
     view! {
         <a class="back back-always" href="/run">"← Run"</a>
         <header class="item-head">
@@ -31,16 +41,52 @@ fn fill_in(visit: &Visit, action: &OfferedAction) -> AnyView {
             <h1>{text::line(&action.title)}</h1>
             <p class="lead">{text::body(&action.description)}</p>
         </header>
-        {alert::alert(posted.as_ref())}
+        {alert::with_list(posted.as_ref(), &faults)}
         {answered}
         <form class="stack" method="post" action=form::RUN novalidate autocomplete="off">
+            // The first button of a form is pressed by Enter in a text box. It is not to add or remove a row.
+            <button hidden aria-hidden="true" tabindex="-1"></button>
             <input type="hidden" name="action" value=action.name.clone()/>
-            {field::controls(&action.input_schema, posted.as_ref())}
+            {tenant(tenants, posted.as_deref())}
+            {controls(&filled)}
             <p class="hint">{if action.effect.is_write() { "Nothing is sent yet: the next page shows what would be." } else { "This only looks, and is answered here." }}</p>
             <button class="button-strong">"Preview"</button>
         </form>
     }
     .into_any()
+}
+
+/// Where it is run, when there is something to say about that.
+fn tenant(tenants: &[Option<String>], posted: Option<&Posted>) -> Option<AnyView> {
+    match tenants {
+        [] | [None] => None,
+        [Some(only)] => Some(
+            view! {
+                <input type="hidden" name="tenant" value=only.clone()/>
+                <p>"Runs in the tenant " <strong>{text::line(only)}</strong> "."</p>
+            }
+            .into_any(),
+        ),
+        several => {
+            let chosen = posted.map(|posted| posted.typed("tenant")).unwrap_or_default();
+            let option = |tenant: &Option<String>| {
+                let (value, name) = tenant.as_ref().map_or_else(
+                    || (String::new(), "No tenant".to_owned()),
+                    |tenant| (tenant.clone(), text::plain(tenant)),
+                );
+                let is_chosen = value == chosen;
+                view! { <option value=value selected=is_chosen>{name}</option> }
+            };
+            let options: Vec<_> = several.iter().map(option).collect();
+            Some(view! {
+                <div class="field">
+                    <label for="tenant">"Tenant"</label>
+                    <p class="hint" id="tenant-hint">"Where it is run. Which actions there are, and who decides, may depend on it."</p>
+                    <select id="tenant" name="tenant" aria-describedby="tenant-hint">{options}</select>
+                </div>
+            }.into_any())
+        }
+    }
 }
 
 /// What a read answered, here and only once.

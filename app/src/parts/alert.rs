@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::field::Faults;
+use super::text;
 use crate::form::Posted;
 
 /// The sentence at the top of a form that says what happened, what was or was not done, and what to do next.
@@ -12,6 +14,24 @@ pub(crate) fn alert(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
     let sentence = fault.message.clone();
     Some(
         view! { <p class="alert" role="alert" id="fault" tabindex="-1" data-focus="">{sentence}</p> }
+            .into_any(),
+    )
+}
+
+/// The same for a long form, with everything that is wrong and the way there.
+pub(crate) fn with_list(posted: Option<&Arc<Posted>>, faults: &Faults) -> Option<AnyView> {
+    let all = faults.all();
+    if all.is_empty() {
+        return alert(posted);
+    }
+    let sentence = posted?.fault.as_ref()?.message.clone();
+    let line = |(place, message): (Option<(String, String)>, String)| {
+        let place = place.map(|(name, id)| view! { <a href=format!("#{id}")>{text::line(&name)}</a> ": " });
+        view! { <li>{place}{text::line(&message)}</li> }
+    };
+    let list: Vec<_> = all.into_iter().map(line).collect();
+    Some(
+        view! { <div class="alert" role="alert" id="fault" tabindex="-1" data-focus=""><p>{sentence}</p><ul>{list}</ul></div> }
             .into_any(),
     )
 }
@@ -31,6 +51,15 @@ pub(crate) fn of_field(posted: Option<&Arc<Posted>>, pointer: &str) -> Option<St
 /// The same, as it stands beside the field that names it with `aria-describedby`.
 pub(crate) fn beside(id: String, message: Option<String>) -> Option<AnyView> {
     message.map(|message| view! { <p class="wrong" id=id>{message}</p> }.into_any())
+}
+
+/// The ids that describe a field that may have a hint and a fault; `None`: it has neither.
+pub(crate) fn describing(id: &str, has_hint: bool, is_wrong: bool) -> Option<String> {
+    match (has_hint, is_wrong) {
+        (false, false) => None,
+        (true, is_wrong) => Some(described(id, is_wrong)),
+        (false, true) => Some(format!("{id}-wrong")),
+    }
 }
 
 /// The ids that describe a field: its hint and, when something is wrong with it, what.

@@ -1,8 +1,8 @@
 //! Where a call stands, in words: the truth from the server.
 
-use engine::Item;
+use engine::{Item, Settled};
 use leptos::prelude::*;
-use model::{Call, CallStatus, Time};
+use model::{Call, CallStatus, Finding, Time};
 
 use super::{text, time};
 use crate::{form, words};
@@ -25,6 +25,7 @@ pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
             <div class="standing-line">
                 <p role="status">{sentence(item, undo_until)}</p>
                 {undo_until.map(|until| undo(item, until, now))}
+                {item.may_withdraw.then(|| withdraw(item))}
             </div>
             {details(item, now)}
         </div>
@@ -43,6 +44,8 @@ fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
         CallStatus::Approved if undo_until.is_some() => "Sending soon. Nothing has been sent yet.".into_any(),
         CallStatus::Approved => "Sending: it is on its way.".into_any(),
         CallStatus::Sending | CallStatus::Running => "Sending: the service has not answered yet.".into_any(),
+        CallStatus::Done if item.settled.is_some() => "Sent: it happened, as somebody has settled.".into_any(),
+        CallStatus::Failed if item.settled.is_some() => "Failed: it did not happen, as somebody has settled.".into_any(),
         CallStatus::Done => match item.upstream_status {
             Some(status) => format!("Sent: {}.", answered(status)).into_any(),
             None => "Sent: it was done.".into_any(),
@@ -55,8 +58,12 @@ fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
         CallStatus::Expired => "Expired: nobody decided in time. Nothing was sent.".into_any(),
         CallStatus::Withdrawn => "Withdrawn: it was taken back. Nothing was sent.".into_any(),
         CallStatus::Failed => failed(call, item.upstream_status).into_any(),
-        CallStatus::InDoubt => {
+        CallStatus::InDoubt if item.may_settle => {
             "Not known: it was sent and its answer was lost. It may or may not have happened. It is never sent again by itself."
+                .into_any()
+        }
+        CallStatus::InDoubt => {
+            "Not known: it was sent and its answer was lost. It may or may not have happened. Somebody has to settle it."
                 .into_any()
         }
     }
@@ -82,6 +89,30 @@ fn undo(item: &Item, until: Time, now: Time) -> AnyView {
     .into_any()
 }
 
+/// A way back for the person the call is for.
+fn withdraw(item: &Item) -> AnyView {
+    view! {
+        <form method="post" action=form::WITHDRAW>
+            <input type="hidden" name="call" value=item.call.id.to_string()/>
+            <button class="quiet">"Withdraw"</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// What somebody found out about a call that was in doubt, and how they know.
+fn settled(settled: &Settled, now: Time) -> AnyView {
+    let by = settled.by.as_deref().unwrap_or("somebody");
+    let found = match settled.finding {
+        Finding::Happened => "that it happened",
+        Finding::DidNotHappen => "that it did not happen",
+    };
+    let words =
+        settled.reason.as_ref().map(|reason| view! { ", with the words: " <q>{text::body(reason)}</q> });
+    view! { <p>"Its answer was lost. " {text::line(by)} " settled " {time::ago(settled.at, now)} " " {found} {words}</p> }
+        .into_any()
+}
+
 /// Who decided and when, the words, the answer, the receipt.
 fn details(item: &Item, now: Time) -> Option<AnyView> {
     let call = &item.call;
@@ -94,22 +125,28 @@ fn details(item: &Item, now: Time) -> Option<AnyView> {
         .decline_reason
         .as_ref()
         .map(|words| view! { <p>"With the words: " <q>{text::body(words)}</q></p> });
-    let problem =
-        call.problem.as_ref().filter(|_| matches!(call.status, CallStatus::Refused | CallStatus::InDoubt));
+    let problem = call.problem.as_ref().filter(|_| call.status == CallStatus::Refused);
     let problem = problem.map(|problem| view! { <p>{text::line(&problem.detail)}</p> });
     let reply =
         call.reply.as_ref().map(|reply| view! { <p>"The agent was told: " <q>{text::body(reply)}</q></p> });
-    let tries: Vec<_> = call
-        .attempts
+    // The try that was settled as not happened is told by the settlement.
+    let told =
+        usize::from(item.settled.as_ref().is_some_and(|settled| settled.finding == Finding::DidNotHappen));
+    let tries: Vec<_> = call.attempts[..call.attempts.len().saturating_sub(told)]
         .iter()
         .map(|attempt| {
             let how = attempt.upstream_status.map_or_else(|| "not reached".to_owned(), words::answer);
             view! { <p>"An earlier try " {time::ago(attempt.at, now)} ": " {how} ". Nothing was done then."</p> }
         })
         .collect();
-    let has_any =
-        decided.is_some() || words.is_some() || problem.is_some() || reply.is_some() || !tries.is_empty();
+    let settled = item.settled.as_ref().map(|found| settled(found, now));
+    let has_any = settled.is_some()
+        || decided.is_some()
+        || words.is_some()
+        || problem.is_some()
+        || reply.is_some()
+        || !tries.is_empty();
     has_any.then(|| {
-        view! { <div class="standing-more">{decided}{words}{problem}{reply}{tries}</div> }.into_any()
+        view! { <div class="standing-more">{decided}{settled}{words}{problem}{reply}{tries}</div> }.into_any()
     })
 }

@@ -1,6 +1,7 @@
 // WCAG 2.2 AA on every page, light and dark, laptop and phone; and the whole job by keyboard.
 import { AxeBuilder } from '@axe-core/playwright';
 import { test, expect } from '../../lib/fixtures.js';
+import { confirmCall } from '../../lib/decision.js';
 import { hold, letter } from '../../lib/letters.js';
 import { confirm, decline, expectStanding, guardPassed, signIn, posting } from '../../lib/pages.js';
 
@@ -73,10 +74,59 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectAccessible(page, 'Done of an operator');
     });
 
+    test('axe finds nothing on a settlement', async ({ page, desk, upstream, ann, agent }) => {
+      test.slow();
+      const person = await desk.addToken(ann);
+      upstream.hang();
+      const lost = await hold(agent);
+      await confirmCall(person, lost.id);
+      await upstream.received(1);
+      upstream.cut();
+      expect((await agent.get(`/v1/calls/${lost.id}`, { Prefer: 'wait=20' })).json.status).toBe('in_doubt');
+      await hold(agent, { input: letter({ subject: 'Another' }) });
+      await signIn(page, ann);
+      await expectAccessible(page, 'inbox with a call in doubt');
+      await page.goto(lost.url);
+      await button(page, 'Settle');
+      await expectAccessible(page, 'a settlement at fault');
+      await page.getByRole('radio', { name: 'It happened' }).check();
+      await page.getByRole('textbox', { name: 'Reason' }).fill('It stands in their log.');
+      await button(page, 'Settle');
+      await expectAccessible(page, 'settled');
+    });
+
+    test('axe finds nothing on the forms of actions', async ({ page, desk, ann }) => {
+      test.slow();
+      for (const name of ['north', 'south']) await desk.command(['tenant', 'add', '--name', name, '--person', ann.email]);
+      await signIn(page, ann);
+      for (const address of ['/run', '/run/tidy_shelf', '/run/order_goods']) {
+        await page.goto(address);
+        await expectAccessible(page, address);
+      }
+      await button(page, 'Add one to Lines');
+      await button(page, 'Add one to Copies to');
+      await expectAccessible(page, 'a form with rows');
+      await button(page, 'Preview');
+      await expectAccessible(page, 'a form at fault');
+    });
+
+    test('axe finds nothing on the pages of an admin', async ({ page, desk, ann }) => {
+      test.slow();
+      await desk.command(['tenant', 'add', '--name', 'north', '--person', ann.email]);
+      await signIn(page, await desk.addPerson('Ada', 'admin'));
+      for (const address of ['/people', '/people/groups', '/people/tenants']) {
+        await page.goto(address);
+        await expectAccessible(page, address);
+      }
+      await page.getByText('Remove this tenant').first().click();
+      await button(page, 'Add a tenant');
+      await expectAccessible(page, 'a tenant at fault');
+    });
+
     test('no page scrolls sideways, and decisions are large enough to hit', async ({ page, ann, agent }) => {
       const { url } = await hold(agent, { input: letter({ body: 'x'.repeat(3000), subject: 'y'.repeat(200) }) });
       await signIn(page, ann);
-      for (const address of ['/inbox', '/done', url]) {
+      for (const address of ['/inbox', '/done', '/run/order_goods', url]) {
         await page.goto(address);
         const { scrollWidth, clientWidth } = await page.evaluate(() => {
           const { scrollWidth, clientWidth } = document.documentElement;
@@ -113,6 +163,9 @@ test('the whole job by keyboard, focus always in sight', async ({ page, upstream
   await expectStanding(page, url, 'Sent');
   expect(upstream.writes).toBe(1);
 });
+
+/** Presses a button that posts a form. */
+const button = (page, name) => posting(page, () => page.getByRole('button', { name }).click());
 
 /** Presses Tab until the element has the focus and is seen to have it. */
 async function tabTo(page, element) {

@@ -1,12 +1,85 @@
 //! Groups and tenants: who belongs together.
 
-use model::{PersonId, Refusal, TenantId};
+use model::{OfferedAction, PersonId, Refusal, Role, Surface, TenantId};
 
+use crate::actor::{Actor, PersonActor};
 use crate::engine::Engine;
 use crate::registry::is_name;
 use crate::store::{GroupLine, TenantLine};
 
+/// What kind of circle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CircleKind {
+    /// A group: there as long as somebody is in it.
+    Group,
+    /// A tenant: there until it is removed.
+    Tenant,
+}
+
+/// A group or a tenant, as an admin sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Circle {
+    /// Its name.
+    pub name: String,
+    /// The addresses of its members, in order.
+    pub members: Vec<String>,
+}
+
 impl Engine {
+    /// Every circle of a kind, by name, for admins.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else.
+    pub async fn circles(&self, admin: &PersonActor, kind: CircleKind) -> Result<Vec<Circle>, Refusal> {
+        administers(admin)?;
+        Ok(match kind {
+            CircleKind::Group => {
+                let groups = self.groups().await?.into_iter();
+                groups.map(|group| Circle { name: group.name, members: group.members }).collect()
+            }
+            CircleKind::Tenant => {
+                let tenants = self.tenants().await?.into_iter();
+                tenants.map(|tenant| Circle { name: tenant.name, members: tenant.members }).collect()
+            }
+        })
+    }
+
+    /// Makes a circle when there is none of this name, and puts a person into it. A tenant may be without one.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins; `Invalid` on `/name` and `/person`.
+    pub async fn add_to_circle(
+        &self,
+        admin: &PersonActor,
+        kind: CircleKind,
+        name: &str,
+        email: Option<&str>,
+    ) -> Result<(), Refusal> {
+        administers(admin)?;
+        match kind {
+            CircleKind::Group => self.add_to_group(name, email.unwrap_or_default()).await,
+            CircleKind::Tenant => self.add_tenant(name, email).await.map(drop),
+        }
+    }
+
+    /// Takes a person out of a circle, or with no address removes it. `false`: there is none, or they are not in it.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins; `Invalid` on `/person`.
+    pub async fn remove_from_circle(
+        &self,
+        admin: &PersonActor,
+        kind: CircleKind,
+        name: &str,
+        email: Option<&str>,
+    ) -> Result<bool, Refusal> {
+        administers(admin)?;
+        match kind {
+            CircleKind::Group => self.remove_from_group(name, email).await,
+            CircleKind::Tenant => self.remove_tenant(name, email).await,
+        }
+    }
+
     /// Puts a person into a group, which is there from then on.
     ///
     /// # Errors
@@ -69,6 +142,43 @@ impl Engine {
         Ok(self.store().tenants().await?)
     }
 
+    /// In which tenants the person can run an action by hand: their names, and `None` for in no tenant. Tenants are left
+    /// out where they change nothing: the action is open to everybody, and no rule of it looks at the tenant.
+    pub async fn tenants_to_run_in(
+        &self,
+        person: &PersonActor,
+        action: &str,
+    ) -> Result<Vec<Option<String>>, Refusal> {
+        let matters = self.catalogue().action(action).is_some_and(|action| action.heeds_tenant());
+        let mut places = vec![None];
+        if matters {
+            places.extend(self.store().tenants_of(person.id()).await?.into_iter().map(Some));
+        }
+        let actor = Actor::Person(person.clone());
+        let mut open = Vec::new();
+        for place in places {
+            let offered = self.offered(&actor, Surface::Form, place.as_deref()).await?;
+            if offered.iter().any(|offer| offer.name == action) {
+                open.push(place);
+            }
+        }
+        Ok(open)
+    }
+
+    /// Everything the person can run by hand, in whichever tenant, in the catalogue's order.
+    pub async fn runnable(&self, person: &PersonActor) -> Result<Vec<OfferedAction>, Refusal> {
+        let actor = Actor::Person(person.clone());
+        let mut found = self.offered(&actor, Surface::Form, None).await?;
+        for tenant in self.store().tenants_of(person.id()).await? {
+            let more = self.offered(&actor, Surface::Form, Some(&tenant)).await?;
+            let more = more.into_iter().filter(|one| found.iter().all(|other| other.name != one.name));
+            found.extend(more.collect::<Vec<_>>());
+        }
+        let order: Vec<String> = self.catalogue().actions().map(|action| action.name.clone()).collect();
+        found.sort_by_key(|offer| order.iter().position(|name| *name == offer.name));
+        Ok(found)
+    }
+
     /// Both faults at once: the name and the address.
     async fn member_to_be(&self, name: &str, email: Option<&str>) -> Result<Option<PersonId>, Refusal> {
         let mut faults = Vec::new();
@@ -95,4 +205,9 @@ impl Engine {
             None => Err(Refusal::invalid("/person", "There is nobody with this address.")),
         }
     }
+}
+
+/// Admins; everybody else learns nothing.
+fn administers(person: &PersonActor) -> Result<(), Refusal> {
+    if person.person().roles.contains(&Role::Admin) { Ok(()) } else { Err(Refusal::NotFound) }
 }

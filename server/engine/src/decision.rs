@@ -110,6 +110,14 @@ impl Engine {
         }
     }
 
+    /// Whether this person is among those who decide the call, however it stands.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else.
+    pub async fn decides(&self, decider: &Decider, id: CallId) -> Result<(), Refusal> {
+        self.row_to_decide(decider, id).await.map(drop)
+    }
+
     async fn row_to_decide(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
         let seen = self.store().call_seen_by(decider.id(), id).await?;
         seen.filter(|(_, standing)| standing.decides).map(|(row, _)| row).ok_or(Refusal::NotFound)

@@ -1,12 +1,15 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, HeldCall, Listing, Refusal};
+use model::{Call, CallId, CallStatus, HeldCall, Listing, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
 use crate::filter::PageAsked;
-use crate::item::Item;
+use crate::item::{Item, Whereabouts};
 use crate::store::{CallRow, CallState, Standing, Window};
+
+/// How many calls in doubt stand at the top of an inbox. More are told by the count.
+const MOST_PINNED: i64 = 100;
 
 impl Engine {
     /// The held calls that this person may decide, newest first.
@@ -24,60 +27,88 @@ impl Engine {
     /// The same list for the page, with names and titles.
     pub async fn inbox(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
         let rows = self.store().held_for(person.id(), &Window::asked(page)?, self.now()).await?;
-        self.items(&rows, |_| Standing { owns: false, decides: true })
+        self.items(person, &rows, Standing { owns: false, decides: true })
     }
 
-    /// How many calls wait for this person.
+    /// Calls whose outcome is not known and that this person may settle, newest first; the newest hundred when there
+    /// are more.
+    pub async fn in_doubt(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
+        let rows = self.store().in_doubt_for(person.id(), MOST_PINNED).await?;
+        rows.iter().map(|(row, standing)| self.item_of(person, row, *standing)).collect()
+    }
+
+    /// How many calls wait for this person: to be decided, or to be settled.
     pub async fn inbox_count(&self, person: &PersonActor) -> Result<u64, Refusal> {
-        Ok(self.store().count_held_for(person.id(), self.now()).await?)
+        let held = self.store().count_held_for(person.id(), self.now()).await?;
+        Ok(held + self.store().count_in_doubt_for(person.id()).await?)
     }
 
     /// The person's own calls and their agents', however they ended, newest first.
     pub async fn calls(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
         let rows = self.store().calls_of(person.id(), &Window::asked(page)?).await?;
-        self.items(&rows, |_| Standing { owns: true, decides: false })
+        self.items(person, &rows, Standing { owns: true, decides: false })
     }
 
     /// One call's page; `None`: not for this person.
     pub async fn item(&self, person: &PersonActor, id: CallId) -> Result<Option<Item>, Refusal> {
         let seen = self.seen_by(&Actor::Person(person.clone()), id).await?;
         let Some((row, standing)) = seen else { return Ok(None) };
-        let mut item = self.item_of(&row, standing)?;
+        let mut item = self.item_of(person, &row, standing)?;
         item.decided_by = self.store().decided_by(id).await?;
+        if let Some(receipt) = row.receipt_id {
+            item.settled = self.store().settlement(receipt).await?;
+            if item.may_settle {
+                let receipt = self.store().receipt(None, receipt).await?;
+                item.sent = receipt.map(|receipt| Whereabouts {
+                    method: receipt.method,
+                    url: receipt.url,
+                    at: receipt.at,
+                });
+            }
+        }
         Ok(Some(item))
     }
 
     fn items(
         &self,
+        person: &PersonActor,
         rows: &Listing<CallRow>,
-        standing: impl Fn(&CallRow) -> Standing,
+        standing: Standing,
     ) -> Result<Listing<Item>, Refusal> {
         let items =
-            rows.items.iter().map(|row| self.item_of(row, standing(row))).collect::<Result<_, _>>()?;
+            rows.items.iter().map(|row| self.item_of(person, row, standing)).collect::<Result<_, _>>()?;
         Ok(Listing { items, next_cursor: rows.next_cursor.clone() })
     }
 
-    fn item_of(&self, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
+    fn item_of(&self, person: &PersonActor, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
         let sees = standing.owns || standing.decides;
         // A preview that cannot be read (its sealing key is gone) is missing; the call is told all the same.
         let preview = row.preview.as_ref().filter(|_| sees).and_then(|_| self.preview_of(row).ok());
         let call: Call = self.call_of(row, sees)?;
-        let ended = call.status.is_ended();
+        // In doubt, what was sent is kept until somebody has settled it.
+        let erased = call.status.is_ended() && call.status != CallStatus::InDoubt;
         Ok(Item {
             title: preview
                 .as_ref()
-                .filter(|_| !ended)
+                .filter(|_| !erased)
                 .map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
+            action_title: row.title.clone(),
+            tenant: row.tenant.clone().filter(|_| sees),
             preview,
             agent: row.agent_name.clone(),
             person: row.person_name.clone(),
             may_decide: standing.decides && matches!(row.state, CallState::Held { .. }),
+            may_settle: row.state == CallState::InDoubt
+                && (standing.decides || person.person().is_operator()),
+            may_withdraw: standing.owns && matches!(row.state, CallState::Held { .. }),
             undo_until: match row.state {
                 CallState::Approved { send_at } if standing.decides => Some(send_at),
                 _ => None,
             },
             decided_by: Vec::new(),
             upstream_status: row.upstream_status,
+            sent: None,
+            settled: None,
             call,
         })
     }

@@ -1,15 +1,20 @@
 //! A call as its page shows it.
 
-use model::{Call, Preview, Time};
+use model::{Call, Finding, Preview, Time};
 
 /// A call as its page shows it to one person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// The call.
     pub call: Call,
-    /// The preview's title while the call is open; the action's title after its end.
+    /// The preview's title while the call is open or in doubt; the action's title after its end.
     pub title: String,
-    /// What would be sent. Only for who may decide the call or owns it, and only until the call ends.
+    /// The action's title.
+    pub action_title: String,
+    /// The tenant the call was made in: its name or id, as the caller gave it.
+    pub tenant: Option<String>,
+    /// What would be sent, or was: only for who may decide the call or owns it, and only until the call ends; in doubt,
+    /// until it is settled.
     pub preview: Option<Preview>,
     /// The agent's name.
     pub agent: Option<String>,
@@ -17,10 +22,42 @@ pub struct Item {
     pub person: Option<String>,
     /// Whether this person may decide the call now.
     pub may_decide: bool,
+    /// Whether this person may tell how the call ended.
+    pub may_settle: bool,
+    /// Whether this person may take the call back.
+    pub may_withdraw: bool,
     /// Until when a Confirm can be taken back.
     pub undo_until: Option<Time>,
     /// The names of those who decided.
     pub decided_by: Vec<String>,
     /// What the upstream answered, if it did.
     pub upstream_status: Option<u16>,
+    /// Where a call in doubt went, to look there: for who may settle it.
+    pub sent: Option<Whereabouts>,
+    /// What somebody found out about a call that was in doubt.
+    pub settled: Option<Settled>,
+}
+
+/// Where a request went and when, without anything of what was in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The method.
+    pub method: String,
+    /// The address without its query.
+    pub url: String,
+    /// When the receipt was written.
+    pub at: Time,
+}
+
+/// What somebody found out about a call that was in doubt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// Whether the write happened.
+    pub finding: Finding,
+    /// When they said so.
+    pub at: Time,
+    /// Their name.
+    pub by: Option<String>,
+    /// How they know, in their words.
+    pub reason: Option<String>,
 }

@@ -57,8 +57,9 @@ mod withdrawal;
 
 pub use actor::{Actor, Decider, PersonActor};
 pub use arrival::Arrival;
+pub use circles::{Circle, CircleKind};
 pub use engine::{Engine, OpenOptions};
 pub use feed::Feed;
 pub use filter::{PageAsked, ReceiptFilter};
 pub use handler::{Failure, Handler, Handlers, Job};
-pub use item::Item;
+pub use item::{Item, Settled, Whereabouts};

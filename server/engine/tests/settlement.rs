@@ -144,3 +144,32 @@ on_both! {
         assert_eq!(outcome(&desk).await, Outcome::Done);
     }
 }
+
+on_both! {
+    async fn in_doubt_it_is_pinned_for_whoever_may_settle_it(desk: Desk) {
+        let waiting = in_doubt(&desk).await;
+        let (ann, max, olga) =
+            (desk.visitor(&desk.ann).await, desk.visitor(&desk.max).await, desk.visitor(&desk.olga).await);
+        assert!(desk.engine.in_doubt(&max).await.expect("a list").is_empty());
+        assert_eq!(desk.engine.inbox_count(&max).await, Ok(0));
+        let pinned = desk.engine.in_doubt(&ann).await.expect("a list");
+        assert_eq!(pinned.iter().map(|item| (item.call.id, item.title.as_str())).collect::<Vec<_>>(), [(waiting.call_id, "Mail to a@b.example")]);
+        assert_eq!(desk.engine.inbox_count(&ann).await, Ok(1));
+        let pinned = desk.engine.in_doubt(&olga).await.expect("a list");
+        assert_eq!((pinned[0].title.as_str(), pinned[0].preview.is_none(), pinned[0].may_settle), ("Send a mail", true, true));
+        let item = desk.engine.item(&olga, waiting.call_id).await.expect("storage").expect("the call");
+        let sent = item.sent.expect("where to look");
+        assert_eq!((sent.method.as_str(), sent.url.ends_with("/messages")), ("POST", true));
+        assert!(item.preview.is_none() && item.may_settle && !item.may_decide && item.settled.is_none());
+
+        desk.engine.settle(&olga, waiting.call_id, found(Finding::Happened)).await.expect("settled");
+        let item = desk.engine.item(&ann, waiting.call_id).await.expect("storage").expect("the call");
+        let settled = item.settled.expect("a settlement");
+        assert_eq!((settled.finding, settled.by.as_deref(), settled.reason.as_deref()), (Finding::Happened, Some("Olga"), Some("looked it up")));
+        assert!(!item.may_settle && item.sent.is_none());
+        for person in [&ann, &olga] {
+            assert!(desk.engine.in_doubt(person).await.expect("a list").is_empty());
+            assert_eq!(desk.engine.inbox_count(person).await, Ok(0));
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use model::visible::{Place, visible_text};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -34,11 +35,14 @@ pub(crate) fn print_line(line: &str) -> Result<(), Failure> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| Failure::unprintable(&error))
 }
 
-/// A table with aligned columns. Control characters in a cell are shown as escapes: a name must not drive a terminal.
+/// A table with aligned columns. What hides or deceives in a cell is shown as what it is: a name must
+/// not drive a terminal, nor look like another.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|cell| (*cell).to_owned()).collect();
-    let rows: Vec<Vec<String>> =
-        std::iter::once(&head).chain(rows).map(|row| row.iter().map(|c| shown(c)).collect()).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(&head)
+        .chain(rows)
+        .map(|row| row.iter().map(|c| visible_text(c, Place::Line)).collect())
+        .collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let line = |row: &Vec<String>| {
@@ -47,12 +51,6 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
         cells.join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-fn shown(cell: &str) -> String {
-    cell.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
-        .collect()
 }
 
 #[cfg(test)]
@@ -64,8 +62,10 @@ mod tests {
         let rows = [
             vec!["ann@demo.test".to_owned(), "Ann".to_owned()],
             vec!["m".to_owned(), "\u{1b}[2J".to_owned()],
+            vec!["n".to_owned(), "a\u{202e}b".to_owned()],
         ];
-        let expected = "Email          Name\nann@demo.test  Ann\nm              \\u{1b}[2J";
+        let expected = "Email          Name\nann@demo.test  Ann\nm              ⟦U+001B terminal escape⟧[2J\n\
+                        n              a⟦U+202E right-to-left override⟧b";
         assert_eq!(table(&["Email", "Name"], &rows), expected);
     }
 }

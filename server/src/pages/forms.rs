@@ -6,13 +6,16 @@ use app::visit::Visit;
 use axum::Form;
 use axum::extract::State;
 use axum::extract::rejection::FormRejection;
-use axum::http::Uri;
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use engine::Engine;
 use model::Refusal;
 use tower_sessions::Session;
 
 use super::{session, show};
+
+/// The largest form that is taken in, in bytes: an input of the largest size, percent-encoded.
+pub(super) const LARGEST: usize = 4 * 1024 * 1024;
 
 /// Takes a form in.
 pub(super) async fn take(
@@ -21,8 +24,15 @@ pub(super) async fn take(
     uri: Uri,
     fields: Result<Form<Fields>, FormRejection>,
 ) -> Response {
-    // A form that cannot be read is one without fields: its page says that it did not arrive whole.
-    let fields = fields.map(|Form(fields)| fields).unwrap_or_default();
+    let fields = match fields {
+        Ok(Form(fields)) => fields,
+        Err(rejection) => match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => return show::too_large(LARGEST),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => return show::no_form(),
+            // A form that cannot be read is one without fields: its page says that it did not arrive whole.
+            _ => Fields::new(),
+        },
+    };
     // In a task of its own: a second press, or a phone that loses its network, ends the request and not what it began.
     let answered = tokio::spawn(async move { answer(engine, &session, uri.path(), fields).await });
     let answered = answered.await.unwrap_or_else(|error| {
@@ -51,7 +61,8 @@ async fn follow(session: &Session, next: Next) -> Result<Response, Refusal> {
             session::end(session).await?;
             show::redirect("/sign-in")
         }
-        Next::Show(_) => show::redirect("/inbox"),
+        // The crate `app` answers these with the page itself.
+        Next::Show(_) | Next::Fill(_) => show::redirect("/inbox"),
     })
 }
 

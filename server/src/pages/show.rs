@@ -56,6 +56,24 @@ pub(super) fn not_from_here(public_url: &str) -> Response {
     said(403, "Not from here", &detail)
 }
 
+/// The page for a form that is larger than any page of the desk makes one.
+pub(super) fn too_large(limit: usize) -> Response {
+    let detail = format!(
+        "What was filled in is larger than {} MiB, so it was not taken and nothing was done. Go back and shorten it.",
+        limit / (1024 * 1024)
+    );
+    said(413, "Too large", &detail)
+}
+
+/// The page for something posted that is no form.
+pub(super) fn no_form() -> Response {
+    said(
+        415,
+        "Not a form",
+        "This address takes the forms of this desk's pages alone, so nothing was done. Programs use the API under /v1.",
+    )
+}
+
 /// The page for a method that pages do not have.
 pub(super) async fn no_such_method() -> Response {
     let mut response = refused(&Refusal::MethodNotAllowed);

@@ -33,6 +33,16 @@ request = { method = "POST", url = "https://notes.test/notes", json = "{{ input 
 preview = { title = "Post {{ input.text }}" }
 
 [[action]]
+name = "order"
+title = "Order"
+description = "Orders things."
+effect = "external"
+tenants = ["acme"]
+input = { type = "object", required = ["lines", "address"], additionalProperties = false, properties = { lines = { type = "array", maxItems = 3, items = { type = "object", required = ["what", "count"], additionalProperties = false, properties = { what = { type = "string", minLength = 3 }, count = { type = "integer", default = 1 } } } }, copies = { type = "array", items = { type = "string" } }, address = { type = "object", required = ["street"], additionalProperties = false, properties = { street = { type = "string" } } } } }
+request = { method = "POST", url = "https://notes.test/orders", json = "{{ input }}" }
+preview = { title = "Order for {{ input.address.street }}" }
+
+[[action]]
 name = "burn_note"
 title = "Burn a note"
 description = "Burns one note."
@@ -55,7 +65,7 @@ impl Clock for MovableClock {
     }
 }
 
-/// A desk with two members and an operator, asked without a network.
+/// A desk with two members, an operator and an admin, asked without a network.
 struct Desk {
     engine: Engine,
     router: Router,
@@ -108,6 +118,7 @@ impl Desk {
         let ann = person(&engine, "ann@desk.test", "Ann", vec![]).await;
         person(&engine, "ben@desk.test", "Ben", vec![]).await;
         person(&engine, "olga@desk.test", "Olga", vec![Role::Operator]).await;
+        person(&engine, "ada@desk.test", "Ada", vec![Role::Admin]).await;
         let wanted = AgentWanted {
             name: "careful".to_owned(),
             owner: "ann@desk.test".to_owned(),
@@ -444,9 +455,9 @@ async fn a_form_of_an_action_is_held_or_comes_back_with_what_was_typed() {
     let cookie = desk.sign_in("ann@desk.test").await;
     let fields = [
         ("action", "post_note"),
-        ("input.text", "a\""),
-        ("input.body", "</textarea><script>1</script>"),
-        ("input.count", "many"),
+        ("input/text", "a\""),
+        ("input/body", "</textarea><script>1</script>"),
+        ("input/count", "many"),
     ];
     let came = desk.post("/do/run", &cookie, &fields).await;
     assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -460,7 +471,7 @@ async fn a_form_of_an_action_is_held_or_comes_back_with_what_was_typed() {
     );
     assert!(!came.text.contains("<script>1"));
     let came = desk
-        .post("/do/run", &cookie, &[("action", "post_note"), ("input.text", "hello"), ("input.count", "")])
+        .post("/do/run", &cookie, &[("action", "post_note"), ("input/text", "hello"), ("input/count", "")])
         .await;
     assert_eq!(came.status, StatusCode::SEE_OTHER, "{}", came.text);
     let page = desk.get(came.header("location"), &cookie).await;
@@ -490,4 +501,171 @@ async fn operators_see_their_pages() {
         assert!(!came.text.contains("secret words"), "{path}");
         assert!(!came.text.contains("<!>") && !came.text.contains("<style"), "{path}");
     }
+}
+
+#[tokio::test]
+async fn rows_come_and_go_with_what_was_typed() {
+    let desk = Desk::open().await;
+    desk.engine.add_tenant("acme", Some("ann@desk.test")).await.expect("a tenant");
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let page = desk.get("/run/order", &cookie).await;
+    assert!(
+        page.text.contains("Runs in the tenant") && page.text.contains("name=\"rows/lines\" value=\"0\"")
+    );
+    let typed = [
+        ("action", "order"),
+        ("tenant", "acme"),
+        ("rows/lines", "2"),
+        ("rows/copies", "1"),
+        ("input/lines/0/what", "no"),
+        ("input/lines/0/count", "many"),
+        ("input/lines/1/what", "cups</b>"),
+        ("input/lines/1/count", "2"),
+        ("input/copies/0", ""),
+        ("input/address/street", ""),
+    ];
+    let with = |name: &'static str, value: &'static str| [&typed[..], &[(name, value)]].concat();
+    let added = desk.post("/do/run", &cookie, &with("add", "/lines")).await;
+    assert_eq!(added.status, StatusCode::OK, "nothing is wrong with a form that is still filled in");
+    for expected in
+        ["name=\"rows/lines\" value=\"3\"", "value=\"many\"", "value=\"cups&lt;/b&gt;\"", "That is as many"]
+    {
+        assert!(added.text.contains(expected), "{expected}: {}", main_part(&added.text));
+    }
+    assert!(!added.text.contains("aria-invalid"), "nothing is checked before it is meant");
+    assert_eq!(
+        added.text.matches(" autofocus").count(),
+        2,
+        "the new row's own controls: {}",
+        main_part(&added.text)
+    );
+    let removed = desk.post("/do/run", &cookie, &with("remove", "/lines/0")).await;
+    assert!(
+        removed.text.contains("name=\"rows/lines\" value=\"1\"") && !removed.text.contains("value=\"many\"")
+    );
+    assert_eq!(removed.hidden("input/lines/0/what"), "", "it is no hidden field");
+    let refused = desk.post("/do/run", &cookie, &typed).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    for field in ["lines-0-what", "lines-0-count", "copies-0", "address-street"] {
+        assert!(
+            refused.text.contains(&format!("id=\"field-{field}-wrong\"")),
+            "{field}: {}",
+            main_part(&refused.text)
+        );
+    }
+    assert!(
+        !refused.text.contains("id=\"field-lines-1-what-wrong\"")
+            && refused.text.contains("Fill this in, or remove it.")
+    );
+    let good = [
+        ("action", "order"),
+        ("tenant", "acme"),
+        ("rows/lines", "1"),
+        ("input/lines/0/what", "cups"),
+        ("input/lines/0/count", "2"),
+        ("input/address/street", "Bay 1"),
+    ];
+    let came = desk.post("/do/run", &cookie, &good).await;
+    assert_eq!(came.status, StatusCode::SEE_OTHER, "{}", came.text);
+    let call = desk.get(came.header("location"), &cookie).await;
+    assert!(call.text.contains("Order for Bay 1") && call.text.contains(", tenant "));
+    let other = desk.sign_in("ben@desk.test").await;
+    assert_eq!(desk.get("/run/order", &other).await.status, StatusCode::NOT_FOUND);
+    assert_eq!(desk.post("/do/run", &other, &good).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn only_admins_change_groups_and_tenants() {
+    let desk = Desk::open().await;
+    let add =
+        [("kind", "tenant"), ("change", "add"), ("at", ""), ("name", "acme"), ("email", "Ann@desk.test")];
+    for email in ["olga@desk.test", "ann@desk.test"] {
+        let cookie = desk.sign_in(email).await;
+        for path in ["/people/tenants", "/people/groups"] {
+            assert_eq!(desk.get(path, &cookie).await.status, StatusCode::NOT_FOUND, "{email} {path}");
+        }
+        assert_eq!(desk.post("/do/circle", &cookie, &add).await.status, StatusCode::NOT_FOUND, "{email}");
+    }
+    assert!(desk.engine.tenants().await.expect("tenants").is_empty());
+    let cookie = desk.sign_in("ada@desk.test").await;
+    let came = desk.post("/do/circle", &cookie, &add).await;
+    assert_eq!((came.status, came.header("location")), (StatusCode::SEE_OTHER, "/people/tenants#acme"));
+    let wrong =
+        [("kind", "group"), ("change", "add"), ("at", ""), ("name", "a b"), ("email", "nobody@desk.test")];
+    let came = desk.post("/do/circle", &cookie, &wrong).await;
+    assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        came.text.contains("id=\"name-wrong\"") && came.text.contains("id=\"email-wrong\""),
+        "every fault at once"
+    );
+    assert!(
+        came.text.contains("value=\"a b\"") && came.text.contains("value=\"nobody@desk.test\""),
+        "what was typed is kept"
+    );
+    let without = [("kind", "group"), ("change", "add"), ("at", ""), ("name", "mailers"), ("email", "")];
+    let came = desk.post("/do/circle", &cookie, &without).await;
+    assert!(came.text.contains("id=\"email-wrong\""), "a group begins with somebody");
+    let out = [
+        ("kind", "tenant"),
+        ("change", "remove"),
+        ("at", "acme"),
+        ("name", "acme"),
+        ("email", "ann@desk.test"),
+    ];
+    assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::CONFLICT);
+    let gone = [("kind", "tenant"), ("change", "remove"), ("at", "acme"), ("name", "acme")];
+    assert_eq!(desk.post("/do/circle", &cookie, &gone).await.status, StatusCode::SEE_OTHER);
+    assert!(desk.engine.tenants().await.expect("tenants").is_empty());
+}
+
+#[tokio::test]
+async fn a_held_call_is_withdrawn_by_whom_it_is_for() {
+    let desk = Desk::open().await;
+    let call = desk.hold("post_note", "hello").await;
+    let id = call.to_string();
+    for email in ["ben@desk.test", "olga@desk.test"] {
+        let cookie = desk.sign_in(email).await;
+        assert_eq!(desk.post("/do/withdraw", &cookie, &[("call", &id)]).await.status, StatusCode::NOT_FOUND);
+    }
+    let cookie = desk.sign_in("ann@desk.test").await;
+    assert!(desk.get(&format!("/inbox/{id}"), &cookie).await.text.contains(">Withdraw</button>"));
+    assert_eq!(desk.post("/do/withdraw", &cookie, &[("call", &id)]).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.status(call).await, CallStatus::Withdrawn);
+    assert_eq!(desk.post("/do/withdraw", &cookie, &[("call", &id)]).await.status, StatusCode::CONFLICT);
+    let settle = [("call", id.as_str()), ("outcome", "happened"), ("reason", "seen")];
+    assert_eq!(
+        desk.post("/do/settle", &cookie, &settle).await.status,
+        StatusCode::CONFLICT,
+        "it is not in doubt"
+    );
+}
+
+#[tokio::test]
+async fn an_operator_who_may_not_decide_is_told_of_nothing() {
+    let desk = Desk::open().await;
+    let id = desk.hold("post_note", "hello").await.to_string();
+    let cookie = desk.sign_in("olga@desk.test").await;
+    for decision in ["confirm", "decline"] {
+        let fields =
+            [("call", id.as_str()), ("preview_version", "x"), ("view_token", "x"), ("decision", decision)];
+        assert_eq!(
+            desk.post("/do/decide", &cookie, &fields).await.status,
+            StatusCode::NOT_FOUND,
+            "{decision}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_or_no_form_is_told_so() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let large = "x".repeat(super::forms::LARGEST + 1);
+    let came = desk.post("/do/run", &cookie, &[("action", &large)]).await;
+    assert_eq!(came.status, StatusCode::PAYLOAD_TOO_LARGE);
+    let mut json = request(Method::POST, "/do/run", &cookie, &[("origin", OWN)], "{}".to_owned());
+    json.headers_mut().insert(header::CONTENT_TYPE, "application/json".parse().expect("a value"));
+    assert_eq!(desk.send(json).await.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert_eq!(desk.post("/do/run", &cookie, &[]).await.status, StatusCode::UNPROCESSABLE_ENTITY);
 }

@@ -118,6 +118,12 @@ impl Action {
         self.expose.contains(&surface)
     }
 
+    /// Whether the tenant of a call can change anything: it is for some alone, or a rule over the caller names it.
+    pub fn heeds_tenant(&self) -> bool {
+        let rules = [&self.register_when, &self.authorize, &self.authorize_input, &self.hold_when];
+        !self.tenants.is_empty() || rules.into_iter().flatten().any(|rule| rule.source().contains("tenant"))
+    }
+
     /// Its writes are never let through by a token or by the caller's own session.
     pub fn wants_queue(&self) -> bool {
         self.effect.is_write() && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval)

@@ -212,6 +212,10 @@ const FROM: &str =
 const DECIDES: &str = "(EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
     WHERE ca.call_id = c.id AND s.person_id = $1) AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
 
+/// Whether the person `$1` is an operator: they may settle every call.
+const OPERATES: &str =
+    "EXISTS (SELECT 1 FROM person_subjects s WHERE s.person_id = $1 AND s.subject = 'role:operator')";
+
 impl Store {
     /// The call with this id, for the desk itself.
     pub async fn call(&self, id: CallId) -> Result<Option<CallRow>, StoreError> {
@@ -235,18 +239,13 @@ impl Store {
         id: CallId,
     ) -> Result<Option<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT}, CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, CASE WHEN {DECIDES} THEN 1 ELSE 0 END AS decides \
-             {FROM} WHERE c.id = $2 AND (c.person_id = $1 OR {DECIDES} \
-             OR EXISTS (SELECT 1 FROM person_subjects s WHERE s.person_id = $1 AND s.subject = 'role:operator'))"
+            "{SELECT}, {} {FROM} WHERE c.id = $2 AND (c.person_id = $1 OR {DECIDES} OR {OPERATES})",
+            standing()
         ));
         let row =
             sqlx::query(sql).bind(person.to_string()).bind(id.to_string()).fetch_optional(&self.read).await?;
         let Some(row) = row else { return Ok(None) };
-        // CASE gives INTEGER on PostgreSQL, hence the smaller type.
-        let columns = Columns::new("calls", "id", &row);
-        let standing =
-            Standing { owns: columns.small_flag("owns")?, decides: columns.small_flag("decides")? };
-        Ok(Some((read(&row)?, standing)))
+        Ok(Some((read(&row)?, read_standing(&row)?)))
     }
 
     /// The held calls that the person may decide, newest first.
@@ -276,6 +275,29 @@ impl Store {
         ));
         let count: i64 =
             sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).fetch_one(&self.read).await?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Calls whose outcome is not known and that the person may settle, newest first: each with how they stand to it.
+    pub async fn in_doubt_for(
+        &self,
+        person: PersonId,
+        limit: i64,
+    ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT}, {} {FROM} WHERE c.state = 'in_doubt' AND ({DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $2",
+            standing()
+        ));
+        let rows = sqlx::query(sql).bind(person.to_string()).bind(limit).fetch_all(&self.read).await?;
+        rows.iter().map(|row| Ok((read(row)?, read_standing(row)?))).collect()
+    }
+
+    /// How many calls whose outcome is not known the person may settle.
+    pub async fn count_in_doubt_for(&self, person: PersonId) -> Result<u64, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT COUNT(*) FROM calls c WHERE c.state = 'in_doubt' AND ({DECIDES} OR {OPERATES})"
+        ));
+        let count: i64 = sqlx::query_scalar(sql).bind(person.to_string()).fetch_one(&self.read).await?;
         Ok(count.unsigned_abs())
     }
 
@@ -716,6 +738,19 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         receipt_id: columns.parse_maybe("receipt_id")?,
         attempts: columns.json("attempts")?,
     })
+}
+
+/// The columns that say how the person `$1` stands to `c`.
+fn standing() -> String {
+    format!(
+        "CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, CASE WHEN {DECIDES} THEN 1 ELSE 0 END AS decides"
+    )
+}
+
+/// The same, read. CASE gives INTEGER on PostgreSQL, hence the smaller type.
+fn read_standing(row: &AnyRow) -> Result<Standing, StoreError> {
+    let columns = Columns::new("calls", "id", row);
+    Ok(Standing { owns: columns.small_flag("owns")?, decides: columns.small_flag("decides")? })
 }
 
 fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use model::{Approval, CallId, DoneRow, Listing, Outcome, PersonId, Receipt, ReceiptId, Time};
+use model::{Approval, CallId, DoneRow, Finding, Listing, Outcome, PersonId, Receipt, ReceiptId, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
 use super::{Store, StoreError, Tx, Window};
 use crate::filter::ReceiptFilter;
+use crate::item::Settled;
 
 /// A receipt to be written; its outcome is `Done` or `InDoubt`.
 #[derive(Debug, Clone)]
@@ -98,6 +99,26 @@ impl Store {
             .fetch_optional(&self.read)
             .await?;
         row.as_ref().map(read).transpose()
+    }
+
+    /// What a person found out about the receipt's call last, if one did and no answer came after.
+    pub async fn settlement(&self, receipt: ReceiptId) -> Result<Option<Settled>, StoreError> {
+        let row = sqlx::query(
+            "SELECT m.id, m.at, m.outcome, m.reason, p.name FROM receipt_amendments m LEFT JOIN persons p ON p.id = m.person_id \
+             WHERE m.id = (SELECT MAX(n.id) FROM receipt_amendments n WHERE n.receipt_id = $1)",
+        )
+        .bind(receipt.to_string())
+        .fetch_optional(&self.read)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let columns = Columns::new("receipt_amendments", "id", &row);
+        let finding = match columns.parse("outcome")? {
+            Outcome::SettledHappened => Finding::Happened,
+            Outcome::SettledDidNotHappen => Finding::DidNotHappen,
+            Outcome::Done | Outcome::InDoubt => return Ok(None),
+        };
+        let at = columns.time("at")?;
+        Ok(Some(Settled { finding, at, by: columns.get("name")?, reason: columns.get("reason")? }))
     }
 
     async fn receipt_rows(

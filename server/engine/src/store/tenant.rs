@@ -38,6 +38,16 @@ impl Store {
             .await?)
     }
 
+    /// The names of the tenants a person is in, in order.
+    pub async fn tenants_of(&self, person: PersonId) -> Result<Vec<String>, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT t.name FROM tenants t JOIN tenant_members m ON m.tenant_id = t.id WHERE m.person_id = $1 ORDER BY t.name",
+        )
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?)
+    }
+
     /// Every tenant, by name.
     pub async fn tenants(&self) -> Result<Vec<TenantLine>, StoreError> {
         let rows = sqlx::query(

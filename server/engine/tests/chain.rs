@@ -29,7 +29,8 @@ static CASE: AtomicU32 = AtomicU32::new(0);
 
 fn action() -> impl Strategy<Value = Action> {
     use CallerRule::{Agents, Always, Never};
-    let effects = select(vec![Effect::Read, Effect::Write, Effect::External, Effect::Destructive]);
+    let effects =
+        select(vec![Effect::Read, Effect::Write, Effect::Write, Effect::External, Effect::Destructive]);
     let expose = prop_oneof![6 => Just(SURFACES.to_vec()), 1 => subsequence(SURFACES.to_vec(), 1..5)];
     let rule = || prop_oneof![10 => Just(Always), 1 => Just(Never), 2 => Just(Agents)];
     let often = || proptest::bool::weighted(0.5);
@@ -78,13 +79,14 @@ fn caller() -> impl Strategy<Value = Caller> {
 
 fn call() -> impl Strategy<Value = Call> {
     let text = prop_oneof![
-        8 => Just(Text::Plain),
-        4 => select(vec![Text::Other, Text::Hold, Text::Forbidden, Text::Ruled]),
+        5 => Just(Text::Plain),
+        3 => Just(Text::Other),
+        3 => select(vec![Text::Hold, Text::Forbidden, Text::Ruled]),
         1 => select(vec![Text::Number, Text::Nul, Text::Missing]),
     ];
     let dry_run =
         prop_oneof![10 => Just(DryRun::Absent), 2 => Just(DryRun::Wanted), 1 => Just(DryRun::NoBoolean)];
-    let key = prop_oneof![3 => Just(Key::None), 6 => (0..2u8).prop_map(Key::Named), 1 => Just(Key::Invalid)];
+    let key = prop_oneof![3 => Just(Key::None), 6 => Just(Key::Named(0)), 2 => Just(Key::Named(1)), 1 => Just(Key::Invalid)];
     let token = prop_oneof![5 => Just(Token::None), 1 => Just(Token::Nonsense), 5 => Just(Token::OfPrompt)];
     let tenant = prop_oneof![10 => Just(Tenant::None), 2 => Just(Tenant::Own), 1 => Just(Tenant::Unknown)];
     let upstream = prop_oneof![
@@ -110,7 +112,7 @@ fn call() -> impl Strategy<Value = Call> {
 
 fn world() -> impl Strategy<Value = World> {
     let off = prop_oneof![6 => Just(None), 1 => select(SURFACES.to_vec()).prop_map(Some)];
-    (action(), off, caller(), prop::collection::vec(call(), 1..6))
+    (action(), off, caller(), prop::collection::vec(call(), 1..9))
         .prop_map(|(action, off, caller, calls)| World { action, off, caller, calls })
 }
 
@@ -367,7 +369,7 @@ fn run(cases: u32, database: impl Future<Output = Option<Database>>) {
 
 #[test]
 fn the_chain_says_what_the_contract_says_on_sqlite() {
-    run(120, async { Some(desk::sqlite()) });
+    run(160, async { Some(desk::sqlite()) });
 }
 
 #[test]

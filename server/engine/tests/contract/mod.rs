@@ -310,15 +310,16 @@ impl World {
         if !self.is_write() {
             return self.run(memory, call, key);
         }
-        match &self.caller {
-            Caller::Session { .. } | Caller::Token { .. } => hold(memory, call, key),
-            Caller::Key { requires_approval: true, .. } if call.token != Token::None => {
-                no("confirm_token_invalid")
-            }
-            Caller::Key { requires_approval: true, .. } => hold(memory, call, key),
-            _ if self.action.approval != Approval::Plain => hold(memory, call, key),
-            _ if self.is_dangerous() => self.prompt(memory, call, key),
-            _ => self.run(memory, call, key),
+        let approved = matches!(self.caller, Caller::Key { requires_approval: true, .. });
+        let in_person = matches!(self.caller, Caller::Session { .. } | Caller::Token { .. });
+        if approved && call.token != Token::None {
+            no("confirm_token_invalid")
+        } else if approved || in_person || self.action.approval != Approval::Plain {
+            hold(memory, call, key)
+        } else if self.is_dangerous() {
+            self.prompt(memory, call, key)
+        } else {
+            self.run(memory, call, key)
         }
     }
 

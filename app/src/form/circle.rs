@@ -25,14 +25,17 @@ pub(crate) async fn change(
             visit.engine.add_to_circle(&me, kind, name, email).await.map_err(not_added)?;
             Ok(Next::Go(format!("{}#{name}", page_of(kind))))
         }
-        "remove" => match visit.engine.remove_from_circle(&me, kind, name, email).await? {
-            true if email.is_some() => Ok(Next::Go(format!("{}#{name}", page_of(kind)))),
-            true => Ok(Next::Go(page_of(kind).to_owned())),
-            false => Err(Fault::new(
-                409,
-                "Nothing was changed: somebody has removed that already. This is how it stands now.",
-            )),
-        },
+        "remove" => {
+            if !visit.engine.remove_from_circle(&me, kind, name, email).await? {
+                return Err(Fault::new(
+                    409,
+                    "Nothing was changed: somebody has removed that already. This is how it stands now.",
+                ));
+            }
+            // Without an address the whole of it is gone, and with it the place on the page.
+            let place = email.map(|_| format!("#{name}")).unwrap_or_default();
+            Ok(Next::Go(format!("{}{place}", page_of(kind))))
+        }
         _ => Err(Fault::unreadable()),
     }
 }

@@ -309,3 +309,62 @@ pub(super) fn list(words: &[&str]) -> String {
 fn quoted(key: &str) -> String {
     format!("“{key}”")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::caller::Caller;
+    use super::super::{Catalogue, Mistakes};
+
+    /// What people read about the keys.
+    const MANUAL: &str = include_str!("../../../../docs/CATALOGUE.md");
+
+    /// A chapter of the manual, and a file that says “?” where the catalogue then lists every key or word it knows.
+    const PLACES: &[(&str, &str)] = &[
+        ("The catalogue", "\"?\" = 1"),
+        ("[server]", "[server]\n\"?\" = 1"),
+        ("[surfaces]", "[surfaces]\n\"?\" = true"),
+        ("[[credential]]", "[[credential]]\n\"?\" = 1"),
+        ("[[credential]]", "[[credential]]\nsecret = { \"?\" = 1 }"),
+        ("[[action]]", "[[action]]\n\"?\" = 1"),
+        ("[[action]]", "[[action]]\neffect = \"?\""),
+        ("[[action]]", "[[action]]\nexpose = [\"?\"]"),
+        ("[[action]]", "[[action]]\nconvert = { x = \"?\" }"),
+        ("[[action]]", "[[action]]\nrules = [{ \"?\" = 1 }]"),
+        ("[[action]]", "[[action]]\nrequest = { \"?\" = 1 }"),
+        ("[[action]]", "[[action]]\npreview = { \"?\" = 1 }"),
+        ("[[action]]", "[[action]]\npreview = { fields = [{ \"?\" = 1 }] }"),
+        ("[[action]]", "[[action]]\nrefusals = [{ \"?\" = 1 }]"),
+    ];
+
+    #[test]
+    fn the_manual_names_every_key() {
+        let keys =
+            PLACES.iter().flat_map(|(title, file)| known(file).into_iter().map(move |key| (*title, key)));
+        let facts = Caller::FACTS.iter().map(|fact| ("Rules", (*fact).to_owned()));
+        let missing: Vec<_> = keys.chain(facts).filter(|(title, key)| !names(chapter(title), key)).collect();
+        assert!(missing.is_empty(), "docs/CATALOGUE.md does not name, in these chapters: {missing:?}");
+    }
+
+    /// The keys or words that the catalogue would have taken in the place of “?”.
+    fn known(file: &str) -> Vec<String> {
+        let Err(Mistakes(mistakes)) = Catalogue::parse(file, "c.toml") else { panic!("taken: {file}") };
+        let told = mistakes.into_iter().find(|mistake| mistake.message.contains("“?”"));
+        let Some(list) = told.and_then(|mistake| mistake.expected) else {
+            panic!("nothing expected: {file}")
+        };
+        list.replace(" or ", ", ").split(", ").map(str::to_owned).collect()
+    }
+
+    /// The chapter with this in its title.
+    fn chapter(title: &str) -> &'static str {
+        MANUAL
+            .split("\n## ")
+            .find(|chapter| chapter.lines().next().is_some_and(|line| line.contains(title)))
+            .unwrap_or_else(|| panic!("docs/CATALOGUE.md has no chapter “{title}”"))
+    }
+
+    /// Whether it names a key, alone or as a table.
+    fn names(chapter: &str, key: &str) -> bool {
+        chapter.contains(&format!("`{key}`")) || chapter.contains(&format!("[{key}]"))
+    }
+}

@@ -275,20 +275,12 @@ async fn cell(template: Arc<Template>, crash: Crash, how: Behaviour) -> String {
         return closing(&cell, &process, &upstream, &id, how, &expected).await;
     }
 
-    match or_stopped(&process, cell.call(&process, &[])).await {
-        Some(first) => assert_eq!(told(first.as_ref()), is((202, "held"))),
-        None => {
-            drop(process);
-            process = desk.start(None);
-            let again = cell.call(&process, &[]).await;
-            let known = matches!(crash, Crash::Held(_));
-            let word = if known { (409, "idempotency_in_flight") } else { (202, "held") };
-            assert_eq!(told(again.as_ref()), is(word));
-            if known {
-                let (id, _) = cell.held(&process).await;
-                assert_eq!(again.expect("an answer").location, Some(format!("/v1/calls/{id}")));
-            }
-        }
+    if let Some(first) = or_stopped(&process, cell.call(&process, &[])).await {
+        assert_eq!(told(first.as_ref()), is((202, "held")));
+    } else {
+        drop(process);
+        process = desk.start(None);
+        repeat_of_lost(&cell, &process).await;
     }
     let (id, version) = cell.held(&process).await;
     let pressed = or_stopped(&process, cell.press(&process, &id, &version)).await;
@@ -326,6 +318,18 @@ async fn cell(template: Arc<Template>, crash: Crash, how: Behaviour) -> String {
         }
     }
     closing(&cell, &process, &upstream, &id, how, &expected).await
+}
+
+/// The caller whose first answer was lost with the process calls again.
+async fn repeat_of_lost(cell: &Cell, process: &Process) {
+    let again = cell.call(process, &[]).await;
+    if matches!(cell.crash, Crash::Held(_)) {
+        assert_eq!(told(again.as_ref()), is((409, "idempotency_in_flight")));
+        let (id, _) = cell.held(process).await;
+        assert_eq!(again.expect("an answer").location, Some(format!("/v1/calls/{id}")));
+    } else {
+        assert_eq!(told(again.as_ref()), is((202, "held")));
+    }
 }
 
 /// Waits for the end, repeats the call, and looks at everything that must hold.

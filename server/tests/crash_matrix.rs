@@ -25,7 +25,7 @@ use upstream::{Behaviour, Upstream};
 const AT_ONCE: usize = 6;
 
 /// Longer than anything takes that is not lost.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Where the process is killed, and what is known of the call there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -341,13 +341,13 @@ async fn closing(
     how: Behaviour,
     expected: &End,
 ) -> String {
-    let call = cell.ended(process, id).await;
-    assert_eq!(call["status"], expected.status, "{call}");
-    assert_eq!(call["executed"].as_bool(), expected.executed, "{call}");
-    assert_eq!(call["problem"]["code"].as_str(), expected.code, "{call}");
+    let ended = cell.ended(process, id).await;
+    assert_eq!(ended["status"], expected.status, "{ended}");
+    assert_eq!(ended["executed"].as_bool(), expected.executed, "{ended}");
+    assert_eq!(ended["problem"]["code"].as_str(), expected.code, "{ended}");
     let effects = usize::from(cell.crash.sends_whole() && how.acts());
     assert_eq!(upstream.effects(), effects, "how often it was done");
-    assert!(effects == 0 || call["executed"] != json!(false), "what was done is told as not done: {call}");
+    assert!(effects == 0 || ended["executed"] != json!(false), "what was done is told as not done: {ended}");
 
     let repeat = cell.call(process, &[]).await;
     assert_eq!(told(repeat.as_ref()), is(expected.repeat));
@@ -438,8 +438,8 @@ async fn late_answer(server: Option<&str>) {
     upstream.until_whole().await;
     suspended.signal("STOP");
     let other = desk.start(None);
-    let call = cell.ended(&other, &id).await;
-    assert_eq!((call["status"].as_str(), call["executed"].as_bool()), (Some("in_doubt"), None));
+    let ended = cell.ended(&other, &id).await;
+    assert_eq!((ended["status"].as_str(), ended["executed"].as_bool()), (Some("in_doubt"), None));
     assert_eq!(told(cell.call(&other, &[]).await.as_ref()), is((409, "outcome_unknown")));
     upstream.release();
     suspended.signal("CONT");

@@ -96,8 +96,8 @@ impl Template {
         Self { place, agent: text(&agent["key"]), ann: text(&ann["token"]) }
     }
 
-    /// A desk in front of this service, for whose answer it waits that long.
-    pub(crate) async fn desk(&self, upstream: SocketAddr, timeout: &str) -> Desk {
+    /// A desk in front of this service, with this lease, that waits for an answer that long.
+    pub(crate) async fn desk(&self, upstream: SocketAddr, lease: &str, timeout: &str) -> Desk {
         let (server, of) = self
             .place
             .postgres
@@ -108,14 +108,14 @@ impl Template {
             let file = file.expect("a file");
             std::fs::copy(file.path(), place.folder.path().join(file.file_name())).expect("copied");
         }
-        std::fs::write(place.folder.path().join("countersign.toml"), catalogue(upstream, timeout))
+        std::fs::write(place.folder.path().join("countersign.toml"), catalogue(upstream, lease, timeout))
             .expect("written");
         Desk(place)
     }
 }
 
-/// Actions with and without an undo window; the shortest lease there is.
-fn catalogue(upstream: SocketAddr, timeout: &str) -> String {
+/// Actions with and without an undo window, a lease, and how long an answer may take.
+fn catalogue(upstream: SocketAddr, lease: &str, timeout: &str) -> String {
     let action = |name: &str, undo: &str| {
         format!(
             r#"
@@ -136,7 +136,7 @@ preview = {{ title = "Note: {{{{ input.text }}}}" }}
         r#"
 [server]
 listen = "127.0.0.1:0"
-lease = "1s"
+lease = "{lease}"
 connect_timeout = "5s"
 timeout = "{timeout}"
 

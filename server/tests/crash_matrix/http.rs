@@ -36,7 +36,7 @@ pub(crate) async fn request(
         body.len()
     );
     for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+        text.extend([*name, ": ", *value, "\r\n"]);
     }
     let mut stream = TcpStream::connect(authority).await.ok()?;
     stream.write_all(format!("{text}\r\n{body}").as_bytes()).await.ok()?;

@@ -57,7 +57,7 @@ impl Behaviour {
 }
 
 /// Longer than the lease of a test's desk, and shorter than it waits for an answer.
-const LATE: Duration = Duration::from_millis(1_500);
+const LATE: Duration = Duration::from_millis(2_500);
 
 pub(crate) struct Upstream {
     pub(crate) address: SocketAddr,

@@ -273,7 +273,7 @@ impl Model for Desk {
 }
 
 impl Desk {
-    fn acts_on(&self, world: &World, at: usize, call: Call, acts: &mut Vec<Act>) {
+    fn acts_on(self, world: &World, at: usize, call: Call, acts: &mut Vec<Act>) {
         match call.state {
             State::Held => {
                 acts.extend([0, 1].map(|node| Act::Confirm(node, at)));
@@ -309,7 +309,7 @@ impl Desk {
 
     /// `pipeline::claim::look_up`, then `gate::hold::store`: `Tx::insert_call` and `Tx::insert_claim`, whose conflict
     /// undoes both. Who finds the key taken is answered from its call's row and changes nothing.
-    fn call(&self, next: &mut World) {
+    fn call(self, next: &mut World) {
         next.repeats -= 1;
         if next.claim.is_none() || self.without == Without::UniqueClaim {
             next.claim = Some(next.calls.len());
@@ -318,7 +318,7 @@ impl Desk {
     }
 
     /// `Engine::spend`: `Tx::lock_held`, then `Tx::approve` or `Tx::start_sending`, each `AND state = 'held'`.
-    fn confirm(&self, next: &mut World, node: Node, at: usize) {
+    fn confirm(self, next: &mut World, node: Node, at: usize) {
         if self.undo_window {
             next.calls[at].state = State::Approved;
         } else {
@@ -328,7 +328,7 @@ impl Desk {
     }
 
     /// `Tx::start_due`: `AND state = 'approved' AND send_at <= now`
-    fn start(&self, next: &mut World, work: Work) {
+    fn start(self, next: &mut World, work: Work) {
         let (node, at, _) = work;
         let free = next.calls[at].state == State::Approved || self.without == Without::IntentGuard;
         if free {
@@ -339,7 +339,7 @@ impl Desk {
 
     /// `sending::holds_lease`, then the connection and the request: a lease that has run out is renewed where
     /// `Store::renew_lease` still finds the row (`state = 'sending' AND lease_owner = …`); else nothing is sent.
-    fn send(&self, next: &mut World, work: Work) {
+    fn send(self, next: &mut World, work: Work) {
         let (node, at, _) = work;
         let state = &mut next.calls[at].state;
         let holds = matches!(*state, State::Sending(owner, _) if owner == node);
@@ -356,7 +356,7 @@ impl Desk {
 
     /// The service deals with one request; whoever still waits for it hears of it. A service that acts and then says
     /// 5xx is taken at its word, unless `in_doubt_on` names the status.
-    fn serve(&self, next: &mut World, at: usize, service: Service) {
+    fn serve(self, next: &mut World, at: usize, service: Service) {
         let index = next.on_the_wire.iter().position(|call| *call == at).expect("on the wire");
         next.on_the_wire.remove(index);
         let acts = match service {
@@ -403,7 +403,7 @@ impl Desk {
     }
 
     /// `Engine::give_up`: `Tx::give_up_lapsed` (`AND state = 'sending' AND lease_until <= now`)
-    fn recover(&self, next: &mut World, node: Node, at: usize) {
+    fn recover(self, next: &mut World, node: Node, at: usize) {
         if self.without == Without::GivingUp {
             next.calls[at].state = State::Sending(node, false);
             next.work.push((node, at, Step::Intended));

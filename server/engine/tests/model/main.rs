@@ -91,15 +91,14 @@ fn every_way_ends() {
                 seen.insert(world, true);
                 continue;
             }
-            match seen.get(&world) {
-                Some(done) => assert!(done, "a way leads back to {world:?}"),
-                None => {
-                    let next = desk.next_states(&world);
-                    seen.insert(world.clone(), false);
-                    path.push((world, true));
-                    path.extend(next.into_iter().map(|next| (next, false)));
-                }
+            if let Some(done) = seen.get(&world) {
+                assert!(done, "a way leads back to {world:?}");
+                continue;
             }
+            let next = desk.next_states(&world);
+            seen.insert(world.clone(), false);
+            path.push((world, true));
+            path.extend(next.into_iter().map(|next| (next, false)));
         }
     }
 }

@@ -125,7 +125,7 @@ impl Engine {
         wait: Option<Duration>,
     ) -> Result<Answer, Refusal> {
         let engine = self.clone();
-        let running = self.spawn(async move { pipeline::run(&engine, id, arrival).await });
+        let running = self.spawn(async move { Box::pin(pipeline::run(&engine, id, arrival)).await });
         let answer = match running.await {
             Ok(answer) => answer?,
             Err(error) => {

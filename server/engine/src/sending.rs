@@ -81,8 +81,7 @@ async fn work(
     }
     let credential = action.credential.as_deref();
     let (sent, opened) = if credential.map(Credential::binding) == stored.binding {
-        let sending =
-            attempt_for(engine, row.id, credential, stored.outgoing.clone(), stored.key.as_deref());
+        let sending = attempt_for(engine, row.id, credential, stored.outgoing.clone(), stored.key.as_deref());
         under_lease(engine, row.id, sending).await
     } else {
         // Confirmed with one credential, and the catalogue has another by now.

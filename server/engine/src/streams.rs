@@ -27,7 +27,7 @@ pub enum Answering {
     /// The service has answered; its body is on its way.
     Streamed(Streamed),
     /// Anything else.
-    Whole(Answer),
+    Whole(Box<Answer>),
 }
 
 /// A service's answer whose body is on its way.
@@ -88,7 +88,7 @@ impl Engine {
         tokio::select! {
             biased;
             Ok(streamed) = told => Ok(Answering::Streamed(streamed)),
-            answer = self.call_as(id, arrival, wait) => answer.map(Answering::Whole),
+            answer = self.call_as(id, arrival, wait) => answer.map(|answer| Answering::Whole(Box::new(answer))),
         }
     }
 

@@ -83,7 +83,7 @@ async fn answered(engine: &Engine, request: Request) -> Result<Response, Rejecte
     let arrival = Arrival { actor, surface, action, input, key_header, session, tenant, reason };
     let answer = match engine.call_streamed(arrival, Some(wait)).await? {
         Answering::Streamed(streamed) => return Ok(streamed_on(streamed)?),
-        Answering::Whole(answer) => answer,
+        Answering::Whole(answer) => *answer,
     };
     match answer {
         Answer::Passed(passed) => Ok(passed_on(&passed)?),

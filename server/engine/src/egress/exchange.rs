@@ -108,13 +108,12 @@ async fn head(link: Link, request: Request<Full<Bytes>>, deadline: Instant) -> R
             },
             None => None,
         };
-        match early {
-            Some(answer) => answer,
+        if let Some(answer) = early {
+            answer
+        } else {
             // A connection that has ended has handed over all it knows.
-            None => {
-                connection = None;
-                answer.await
-            }
+            connection = None;
+            answer.await
         }
     };
     let (parts, body) = answer.map_err(|_| Unknown::TimedOut)?.map_err(|error| why(&error))?.into_parts();

@@ -18,11 +18,14 @@ use super::sent::BodyRead;
 /// The longest that one answer is passed on, however steadily it comes.
 const LONGEST: Duration = Duration::from_hours(1);
 
+/// A connection on its way; polled, it goes on.
+type Driving = Pin<Box<Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>>>;
+
 /// The body of an answer, and the connection it comes over; dropped, the connection is closed.
 pub(super) struct Rest {
     pub(super) body: Incoming,
     /// `None`: it has ended, and has handed over all it knows.
-    pub(super) connection: Option<Pin<Box<Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>>>>,
+    pub(super) connection: Option<Driving>,
     /// Without it the connection would end as soon as it is idle.
     pub(super) _sender: SendRequest<Full<Bytes>>,
 }

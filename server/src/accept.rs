@@ -126,9 +126,9 @@ mod tests {
     async fn what_comes_in_time_is_answered_and_the_end_waits_for_nobody_idle() {
         let (mut stream, tell) = served(HEAD_TIME).await;
         stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.expect("written");
-        let mut head = [0; 15];
-        stream.read_exact(&mut head).await.expect("read");
-        assert_eq!(&head, b"HTTP/1.1 200 OK");
+        let mut status = [0; 15];
+        stream.read_exact(&mut status).await.expect("read");
+        assert_eq!(&status, b"HTTP/1.1 200 OK");
         tell.send(()).expect("told");
         let heard = tokio::time::timeout(Duration::from_secs(20), rest(&mut stream)).await;
         assert!(heard.expect("the connection is closed").ends_with("here"));

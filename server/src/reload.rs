@@ -42,7 +42,7 @@ fn reload(engine: &Engine, file: Option<&std::path::Path>) -> Result<(), Failure
 pub(crate) async fn tell_of_missing_secrets(engine: &Engine) {
     match engine.credential_lines().await {
         Ok(lines) => {
-            lines.iter().filter_map(CredentialLine::warning).for_each(|warning| tracing::warn!("{warning}"))
+            lines.iter().filter_map(CredentialLine::warning).for_each(|warning| tracing::warn!("{warning}"));
         }
         Err(refusal) => {
             tracing::error!(code = %refusal.problem().code, "whether every credential has its secret could not be seen");

@@ -7,11 +7,11 @@ use model::Refusal;
 use super::{Fault, Form, Next, Posted, visit};
 
 /// Adds a group or a tenant, or somebody to one; or takes somebody out, or the whole of it away. `kind` is `group` or
-/// `tenant`, `change` is `add` or `remove`.
+/// `tenant`, `act` is `add` or `remove`.
 #[server(name = Change, prefix = "/do", endpoint = "circle")]
 pub(crate) async fn change(
     kind: String,
-    change: String,
+    act: String,
     name: String,
     email: Option<String>,
 ) -> Result<Next, Fault> {
@@ -20,7 +20,7 @@ pub(crate) async fn change(
     let kind = kind_of(&kind).ok_or_else(Fault::unreadable)?;
     let (name, email) = (name.trim(), email.map(|email| email.trim().to_lowercase()));
     let email = email.as_deref().filter(|email| !email.is_empty());
-    match change.as_str() {
+    match act.as_str() {
         "add" => {
             visit.engine.add_to_circle(&me, kind, name, email).await.map_err(not_added)?;
             Ok(Next::Go(format!("{}#{name}", page_of(kind))))

@@ -69,7 +69,7 @@ fn circles(kind: CircleKind) -> AnyView {
         let names: HashMap<&str, &Person> =
             people.iter().map(|person| (person.email.as_str(), person)).collect();
         let fault_of = |name: &str| {
-            posted.as_ref().filter(|posted| posted.typed("at") == name && posted.typed("change") == "add")
+            posted.as_ref().filter(|posted| posted.typed("at") == name && posted.typed("act") == "add")
         };
         let list: Vec<_> =
             circles.iter().map(|circle| section(&words, circle, &names, fault_of(&circle.name))).collect();
@@ -198,7 +198,7 @@ fn email(id: &str, to: &str, is_required: bool, posted: Option<&Arc<Posted>>) ->
 fn steering(kind: &'static str, change: &'static str, at: &str) -> AnyView {
     view! {
         <input type="hidden" name="kind" value=kind/>
-        <input type="hidden" name="change" value=change/>
+        <input type="hidden" name="act" value=change/>
         <input type="hidden" name="at" value=at.to_owned()/>
     }
     .into_any()

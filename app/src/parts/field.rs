@@ -139,8 +139,8 @@ impl Filled<'_> {
     /// The pointer of the control in which somebody goes on: the first of the row that was added.
     fn goes_on_at(&self) -> Option<String> {
         let Some(Pressed::Add(list)) = &self.pressed else { return None };
-        let last = self.draft.rows(list).checked_sub(1)?;
-        Some(step(list, &last.to_string()))
+        let newest = self.draft.rows(list).checked_sub(1)?;
+        Some(step(list, &newest.to_string()))
     }
 
     /// Whether the control at this pointer is where somebody goes on.

@@ -67,7 +67,7 @@ async fn without_secret(config: &Config, catalogue: &Catalogue) -> Vec<String> {
             told.extend(missing.filter_map(|credential| warning(credential, SecretStanding::Missing)));
         }
         Err(error) => {
-            told.push(format!("whether the sealed store has every secret could not be seen: {error}."))
+            told.push(format!("whether the sealed store has every secret could not be seen: {error}."));
         }
     }
     told

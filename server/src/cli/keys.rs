@@ -186,7 +186,7 @@ impl Rotation {
 }
 
 fn name(key: &KeyUse) -> String {
-    key.name.iter().map(|byte| format!("{byte:02x}")).collect()
+    key.name.iter().fold(String::new(), |name, byte| format!("{name}{byte:02x}"))
 }
 
 fn row(key: &KeyUse) -> Vec<String> {

@@ -577,8 +577,7 @@ async fn rows_come_and_go_with_what_was_typed() {
 #[tokio::test]
 async fn only_admins_change_groups_and_tenants() {
     let desk = Desk::open().await;
-    let add =
-        [("kind", "tenant"), ("change", "add"), ("at", ""), ("name", "acme"), ("email", "Ann@desk.test")];
+    let add = [("kind", "tenant"), ("act", "add"), ("at", ""), ("name", "acme"), ("email", "Ann@desk.test")];
     for email in ["olga@desk.test", "ann@desk.test"] {
         let cookie = desk.sign_in(email).await;
         for path in ["/people/tenants", "/people/groups"] {
@@ -591,7 +590,7 @@ async fn only_admins_change_groups_and_tenants() {
     let came = desk.post("/do/circle", &cookie, &add).await;
     assert_eq!((came.status, came.header("location")), (StatusCode::SEE_OTHER, "/people/tenants#acme"));
     let wrong =
-        [("kind", "group"), ("change", "add"), ("at", ""), ("name", "a b"), ("email", "nobody@desk.test")];
+        [("kind", "group"), ("act", "add"), ("at", ""), ("name", "a b"), ("email", "nobody@desk.test")];
     let came = desk.post("/do/circle", &cookie, &wrong).await;
     assert_eq!(came.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert!(
@@ -602,19 +601,14 @@ async fn only_admins_change_groups_and_tenants() {
         came.text.contains("value=\"a b\"") && came.text.contains("value=\"nobody@desk.test\""),
         "what was typed is kept"
     );
-    let without = [("kind", "group"), ("change", "add"), ("at", ""), ("name", "mailers"), ("email", "")];
+    let without = [("kind", "group"), ("act", "add"), ("at", ""), ("name", "mailers"), ("email", "")];
     let came = desk.post("/do/circle", &cookie, &without).await;
     assert!(came.text.contains("id=\"email-wrong\""), "a group begins with somebody");
-    let out = [
-        ("kind", "tenant"),
-        ("change", "remove"),
-        ("at", "acme"),
-        ("name", "acme"),
-        ("email", "ann@desk.test"),
-    ];
+    let out =
+        [("kind", "tenant"), ("act", "remove"), ("at", "acme"), ("name", "acme"), ("email", "ann@desk.test")];
     assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::SEE_OTHER);
     assert_eq!(desk.post("/do/circle", &cookie, &out).await.status, StatusCode::CONFLICT);
-    let gone = [("kind", "tenant"), ("change", "remove"), ("at", "acme"), ("name", "acme")];
+    let gone = [("kind", "tenant"), ("act", "remove"), ("at", "acme"), ("name", "acme")];
     assert_eq!(desk.post("/do/circle", &cookie, &gone).await.status, StatusCode::SEE_OTHER);
     assert!(desk.engine.tenants().await.expect("tenants").is_empty());
 }

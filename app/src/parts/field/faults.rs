@@ -21,7 +21,7 @@ impl Faults {
     /// Places every fault.
     pub(crate) fn of(errors: &[FieldError], input: &Field, draft: &Draft) -> Self {
         let mut faults = Self::default();
-        faults.gather(input, String::new(), String::new(), draft);
+        faults.gather(input, "", "", draft);
         let shown: BTreeSet<&str> = faults.shown.iter().map(|(pointer, _)| pointer.as_str()).collect();
         for error in errors {
             let place = nearest(&error.field, &shown);
@@ -51,19 +51,19 @@ impl Faults {
     }
 
     /// Notes everything that the form shows. `name`: what it is called where it stands alone.
-    fn gather(&mut self, field: &Field, at: String, name: String, draft: &Draft) {
+    fn gather(&mut self, field: &Field, at: &str, name: &str, draft: &Draft) {
         let within = |inner: String| if name.is_empty() { inner } else { format!("{name}, {inner}") };
-        self.shown.push((at.clone(), name.clone()));
+        self.shown.push((at.to_owned(), name.to_owned()));
         match &field.shape {
             Shape::Group(fields) => {
                 for field in fields {
-                    self.gather(field, step(&at, &field.name), within(label(field)), draft);
+                    self.gather(field, &step(at, &field.name), &within(label(field)), draft);
                 }
             }
             Shape::List { entry, .. } => {
-                for index in 0..draft.rows(&at) {
-                    let name = row_name(entry, &name, index);
-                    self.gather(entry, step(&at, &index.to_string()), name, draft);
+                for index in 0..draft.rows(at) {
+                    let name = row_name(entry, name, index);
+                    self.gather(entry, &step(at, &index.to_string()), &name, draft);
                 }
             }
             _ => {}

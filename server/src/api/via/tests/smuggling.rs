@@ -417,7 +417,7 @@ async fn say(desk: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(desk).await.expect("a connection");
     stream.write_all(bytes).await.expect("written");
     let mut answer = Vec::new();
-    let mut patience = Duration::from_secs(60);
+    let mut patience = Duration::from_mins(1);
     while let Ok(Ok(1..)) = timeout(patience, stream.read_buf(&mut answer)).await {
         let informational = answer.starts_with(b"HTTP/1.1 100 Continue\r\n\r\n") && answer.len() < 30;
         if !informational {

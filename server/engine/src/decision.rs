@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
+use crate::catalogue::Action;
 use crate::engine::Engine;
 use crate::idempotency::quoted;
 use crate::pipeline::{self, Head, Showing, Stop};
@@ -77,18 +78,22 @@ impl Engine {
         self.told_after(row, status).await
     }
 
-    /// Takes a Confirm back while the undo window is open: the call is held again.
+    /// Takes a Confirm back while the undo window is open: the call is held again. While it still waits for others of a
+    /// quorum, the person's own vote is taken back.
     ///
     /// # Errors
-    /// `NotFound` for whoever may not decide; `NotHeld` when the window has closed.
+    /// `NotFound` for whoever may not decide; `NotHeld` when there is nothing to take back any more.
     pub async fn undo(&self, decider: &Decider, id: CallId) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.undo(id, now).await? {
+        if tx.undo(id, now).await? {
+            tx.void_decisions(id, now).await?;
+        } else if !(tx.lock_held(id, decider.id(), None, now).await?
+            && tx.void_decision_of(id, decider.id(), now).await?)
+        {
             return Err(Refusal::NotHeld);
         }
-        tx.void_decisions(id, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Undone, CallStatus::Held)).await?;
         tx.commit().await?;
         self.nudges().tell(id);
@@ -125,6 +130,8 @@ impl Engine {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
+        // Whoever has confirmed may still say no, as long as the call waits for others.
+        tx.void_decision_of(row.id, decider.id(), now).await?;
         self.insert_decision(&mut tx, decider, row, Verdict::Decline, reason, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
         let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);
@@ -149,12 +156,26 @@ impl Engine {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
+        let row = &self.ruled_by(decider, row, &head.action).await?;
         let showing = pipeline::show(self, &head, &ready).await.map_err(stays_held)?;
         if row.fingerprint != Some(showing.fingerprint) {
             let fresh = pipeline::sealed_row(self, &head, &ready, showing.clone());
             return Err(self.show_changed(decider, row, &fresh, showing).await?);
         }
         self.spend(decider, row, &head, version, reason).await
+    }
+
+    /// The call under the stricter of what held when it was held and what the catalogue says now: a larger quorum, the
+    /// owner barred, the approvers that are named now. `NotFound` for whoever may decide it no more.
+    async fn ruled_by(&self, decider: &Decider, row: &CallRow, action: &Action) -> Result<CallRow, Refusal> {
+        let mut tx = self.store().begin().await?;
+        let tightened = tx.tighten(row.id, action.quorum, action.self_approval).await?;
+        if tx.name_approvers(row.id, &pipeline::named_approvers(action)).await? || tightened {
+            tx.hand_over_orphans().await?;
+            tx.commit().await?;
+            self.nudges().tell(row.id);
+        }
+        self.row_to_decide(decider, row.id).await
     }
 
     /// The whole path again, with the rights the caller has now. The inner error is a step's no.
@@ -164,7 +185,9 @@ impl Engine {
     ) -> Result<Result<pipeline::Call<pipeline::Allowed>, Refusal>, Refusal> {
         let blob = row.input.as_deref().ok_or(Refusal::AlreadyDecided)?;
         let stored = StoredRequest::open(self.sealer(), row.id, blob)?;
-        let Some(actor) = self.caller_again(row).await? else { return Ok(Err(Refusal::Denied)) };
+        let Some(actor) = self.caller_again(row, stored.client).await? else {
+            return Ok(Err(Refusal::Denied));
+        };
         // A request that is passed on has no field for its key.
         let (input, key_header) = if row.surface.takes_requests() {
             let key = stored.key.as_deref().map(quoted);
@@ -194,8 +217,9 @@ impl Engine {
         }
     }
 
-    /// The caller of a held call as it stands now; `None` when it may call no more.
-    async fn caller_again(&self, row: &CallRow) -> Result<Option<Actor>, Refusal> {
+    /// The caller of a held call as it stands now; `None` when it may call no more. `client`: what a public caller named
+    /// itself with.
+    async fn caller_again(&self, row: &CallRow, client: Option<String>) -> Result<Option<Actor>, Refusal> {
         match (row.key_id, row.person_id) {
             (Some(key), _) => match self.store().key(key, self.now()).await? {
                 Some(key) => self.actor_of(key).await,
@@ -203,7 +227,7 @@ impl Engine {
             },
             (None, Some(person)) => Ok(self.visitor(person).await?.map(Actor::Person)),
             (None, None) if row.surface == Surface::Code => Ok(Some(Actor::System)),
-            (None, None) => Ok(Some(Actor::Public { client: None })),
+            (None, None) => Ok(Some(Actor::Public { client })),
         }
     }
 
@@ -260,6 +284,7 @@ impl Engine {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
+        tx.void_decisions_of_others(row.id, now).await?;
         self.insert_decision(&mut tx, decider, row, Verdict::Confirm, reason, now).await?;
         let enough = tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));

@@ -25,6 +25,8 @@ pub(crate) struct StoredRequest {
     pub(crate) credential: Option<String>,
     /// The agent's own reason.
     pub(crate) reason: Option<String>,
+    /// What a public caller named itself with: the scope of its key.
+    pub(crate) client: Option<String>,
     /// What allowed a call that was never held.
     pub(crate) approval: Option<Approval>,
     /// What is sent.
@@ -38,6 +40,7 @@ struct Form {
     key: Option<String>,
     credential: Option<String>,
     reason: Option<String>,
+    client: Option<String>,
     approval: Option<Approval>,
     method: String,
     url: String,
@@ -55,6 +58,7 @@ impl StoredRequest {
             key: self.key.clone(),
             credential: self.credential.clone(),
             reason: self.reason.clone(),
+            client: self.client.clone(),
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
             url: self.outgoing.url.to_string(),
@@ -95,6 +99,7 @@ impl StoredRequest {
             key: form.key,
             credential: form.credential,
             reason: form.reason,
+            client: form.client,
             approval: form.approval,
             outgoing: Outgoing {
                 method: Method::try_from(form.method.as_str()).map_err(|_| DoesNotOpen)?,

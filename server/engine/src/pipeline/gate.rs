@@ -12,6 +12,8 @@ use model::{Answer, Approval, ApprovalKind, CallStatus, EventType};
 pub(crate) use self::hold::sealed_row;
 pub(crate) use self::prompt::{caller_name, hash_of};
 use self::route::Route;
+pub(super) use self::route::control_fields;
+pub(crate) use self::route::named_approvers;
 pub(crate) use self::showing::{Showing, json_or_text, show};
 use super::journal;
 use super::stage::{Call, Claimed, Claiming, Cleared, Clearing};

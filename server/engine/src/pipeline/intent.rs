@@ -26,6 +26,7 @@ pub(super) async fn store(
         key: ready.control.key.map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
+        client: head.actor.client().map(str::to_owned),
         approval: Some(approval),
         outgoing,
     };

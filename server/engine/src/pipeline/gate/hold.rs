@@ -93,6 +93,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         key: ready.control.key.as_ref().map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
         reason: head.reason.clone(),
+        client: head.actor.client().map(str::to_owned),
         approval: None,
         outgoing: showing.outgoing,
     };

@@ -109,16 +109,32 @@ on_both! {
 on_both! {
     /// The same of `self_approval = false`: the owner is barred from what waits already, and somebody else decides.
     async fn an_owner_who_is_barred_meanwhile_decides_no_more(desk: Desk) {
-        rule(&desk, "");
+        desk.engine.add_to_group("mailers", "ann@desk.test").await.expect("a group");
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("a group");
+        rule(&desk, "approvers = [\"group:mailers\"]");
         let id = ruled(&desk).await;
         let version = desk.preview(&desk.ann, id).await.version;
-        rule(&desk, "self_approval = false\napprovers = [\"role:approver\"]");
+        rule(&desk, "self_approval = false\napprovers = [\"group:mailers\"]");
         let ann = desk.decider(&desk.ann).await;
         assert_eq!(desk.engine.decide(&ann, id, confirm(&version)).await, Err(Refusal::NotFound));
         assert!(desk.upstream.writes().is_empty());
         assert_eq!((asked(&desk, &desk.ann).await, asked(&desk, &desk.max).await), (0, 1));
         desk.confirms(&desk.max, id).await.expect("recorded");
         assert_eq!(desk.ended(id).await.status, CallStatus::Done);
+    }
+}
+
+on_both! {
+    /// The same of a call that its owner alone was asked about: those whom the action names now are asked instead.
+    async fn a_call_of_the_owners_goes_to_whom_the_action_names_now(desk: Desk) {
+        rule(&desk, "");
+        let id = ruled(&desk).await;
+        let version = desk.preview(&desk.ann, id).await.version;
+        rule(&desk, "approvers = [\"role:approver\"]");
+        let ann = desk.decider(&desk.ann).await;
+        assert_eq!(desk.engine.decide(&ann, id, confirm(&version)).await, Err(Refusal::NotFound));
+        assert_eq!((asked(&desk, &desk.ann).await, asked(&desk, &desk.max).await), (0, 1));
+        assert!(desk.upstream.writes().is_empty());
     }
 }
 

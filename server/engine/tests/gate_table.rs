@@ -88,11 +88,11 @@ async fn row(desk: &Desk, actor: &Actor, surface: Surface) -> [String; 5] {
 }
 
 /// The rows of every caller, compared on every surface that actions have: the surface never changes them.
-async fn compare(desk: &Desk, rules: &str, table: [(&str, [&str; 5]); 5]) {
+async fn compare(desk: &Desk, rules: &str, table: &[(&str, [&str; 5]); 5]) {
     desk.reload_with(&actions(rules));
     for (actor, (caller, expected)) in callers(desk).await.iter().zip(table) {
         for surface in [Surface::Api, Surface::Mcp, Surface::Form, Surface::Queue] {
-            assert_eq!(row(desk, actor, surface).await, expected, "{caller}, on {surface}, {rules}");
+            assert_eq!(row(desk, actor, surface).await, *expected, "{caller}, on {surface}, {rules}");
         }
     }
 }
@@ -101,7 +101,7 @@ on_both! {
     /// Section 5, the whole table; "Each caller takes its row, the surface (queue included) never changes it"; seed: "A
     /// write of a person's live session never runs on this call, dangerous or not".
     async fn the_table(desk: Desk) {
-        compare(&desk, "", [
+        compare(&desk, "", &[
             //                          read      dry_run    write          external       destructive
             ("a person, live session", ["passes", "preview", "held for Max", "held for Max", "held for Max"]),
             ("a person, csu_ token",   ["passes", "preview", "held for Max", "held for Max", "held for Max"]),
@@ -117,7 +117,7 @@ on_both! {
     /// "by default the agent's owner, and operators where there is no owner".
     async fn hold_when(desk: Desk) {
         let (max, ann, olga) = ("held for Max", "held for Ann", "held for Olga");
-        compare(&desk, "hold_when = \"true\"", [
+        compare(&desk, "hold_when = \"true\"", &[
             ("a person, live session", [max, "preview", max, max, max]),
             ("a person, csu_ token",   [max, "preview", max, max, max]),
             ("requires_approval",      [ann, "preview", ann, ann, ann]),
@@ -132,7 +132,7 @@ on_both! {
     async fn approvers(desk: Desk) {
         let held = ["passes", "preview", "held for Olga", "held for Olga", "held for Olga"];
         let table = ["session", "csu_", "requires_approval", "key", "public"].map(|caller| (caller, held));
-        compare(&desk, "approvers = [\"role:operator\"]", table).await;
+        compare(&desk, "approvers = [\"role:operator\"]", &table).await;
     }
 }
 
@@ -142,7 +142,7 @@ on_both! {
         let held = "held for Max or Olga";
         let rows = ["passes", "preview", held, held, held];
         let table = ["session", "csu_", "requires_approval", "key", "public"].map(|caller| (caller, rows));
-        compare(&desk, "quorum = 2\napprovers = [\"role:approver\", \"role:operator\"]", table).await;
+        compare(&desk, "quorum = 2\napprovers = [\"role:approver\", \"role:operator\"]", &table).await;
     }
 }
 
@@ -153,7 +153,7 @@ on_both! {
             desk.engine.add_to_group("everybody", email).await.expect("a group");
         }
         let held = |who: &'static str| ["passes", "preview", who, who, who];
-        compare(&desk, "self_approval = false\napprovers = [\"group:everybody\"]", [
+        compare(&desk, "self_approval = false\napprovers = [\"group:everybody\"]", &[
             ("a person, live session", held("held for Ann or Olga")),
             ("a person, csu_ token",   held("held for Ann or Olga")),
             ("requires_approval",      held("held for Max or Olga")),

@@ -157,6 +157,14 @@ impl Actor {
         }
     }
 
+    /// What a public caller named itself with.
+    pub fn client(&self) -> Option<&str> {
+        match self {
+            Self::Public { client } => client.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Whether the caller may do this. Nobody in particular and code in the same process carry no abilities of their
     /// own: what they may do is decided by the action.
     pub fn has(&self, ability: Ability) -> bool {

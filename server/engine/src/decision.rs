@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
-use crate::catalogue::CallerKind;
+use crate::catalogue::{Action, CallerKind};
 use crate::engine::Engine;
 use crate::fail_point;
 use crate::idempotency::quoted;
@@ -79,18 +79,22 @@ impl Engine {
         self.told_after(row, status).await
     }
 
-    /// Takes a Confirm back while the undo window is open: the call is held again.
+    /// Takes a Confirm back while the undo window is open: the call is held again. While it still waits for others of a
+    /// quorum, the person's own vote is taken back.
     ///
     /// # Errors
-    /// `NotFound` for whoever may not decide; `NotHeld` when the window has closed.
+    /// `NotFound` for whoever may not decide; `NotHeld` when there is nothing to take back any more.
     pub async fn undo(&self, decider: &Decider, id: CallId) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.undo(id, now).await? {
+        if tx.undo(id, now).await? {
+            tx.void_decisions(id, now).await?;
+        } else if !(tx.lock_held(id, decider.id(), None, now).await?
+            && tx.void_decision_of(id, decider.id(), now).await?)
+        {
             return Err(Refusal::NotHeld);
         }
-        tx.void_decisions(id, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Undone, CallStatus::Held)).await?;
         tx.commit().await?;
         self.nudges().tell(id);
@@ -135,6 +139,8 @@ impl Engine {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
+        // Whoever has confirmed may still say no, as long as the call waits for others.
+        tx.void_decision_of(row.id, decider.id(), now).await?;
         self.insert_decision(&mut tx, decider, row, Verdict::Decline, reason, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
         let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);
@@ -159,12 +165,26 @@ impl Engine {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
+        let row = &self.ruled_by(decider, row, &head.action).await?;
         let showing = pipeline::show(self, &head, &ready).await.map_err(stays_held)?;
         if row.fingerprint != Some(showing.fingerprint) {
             let fresh = pipeline::sealed_row(self, &head, &ready, showing.clone());
             return Err(self.show_changed(decider, row, &fresh, showing).await?);
         }
         self.spend(decider, row, &head, version, reason).await
+    }
+
+    /// The call under the stricter of what held when it was held and what the catalogue says now: a larger quorum, the
+    /// owner barred, the approvers that are named now. `NotFound` for whoever may decide it no more.
+    async fn ruled_by(&self, decider: &Decider, row: &CallRow, action: &Action) -> Result<CallRow, Refusal> {
+        let mut tx = self.store().begin().await?;
+        let tightened = tx.tighten(row.id, action.quorum, action.self_approval).await?;
+        if tx.name_approvers(row.id, &pipeline::named_approvers(action)).await? || tightened {
+            tx.hand_over_orphans(Some(row.id)).await?;
+            tx.commit().await?;
+            self.nudges().tell(row.id);
+        }
+        self.row_to_decide(decider, row.id).await
     }
 
     /// The whole path again, with the rights the caller has now. The inner error is a step's no.
@@ -214,7 +234,7 @@ impl Engine {
             },
             (None, Some(person)) => Ok(self.visitor(person).await?.map(Actor::Person)),
             (None, None) if by_code => Ok(Some(Actor::System)),
-            (None, None) => Ok(Some(Actor::Public { client: None })),
+            (None, None) => Ok(Some(Actor::Public { client: stored.client.clone() })),
         }
     }
 
@@ -271,8 +291,8 @@ impl Engine {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
+        tx.void_decisions_of_others(row.id, now).await?;
         self.insert_decision(&mut tx, decider, row, Verdict::Confirm, reason, now).await?;
-        tx.void_of_former_deciders(row.id, now).await?;
         let enough = tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
         let status = match (enough, undo_window.is_zero()) {

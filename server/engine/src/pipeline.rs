@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use model::{Answer, CallId, OfferedAction, Refusal, Surface};
 
-pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, sealed_row, show};
+pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, named_approvers, sealed_row, show};
 pub(crate) use self::stage::{Allowed, Call, Found, Head, Ready};
 pub(crate) use self::stop::Stop;
 pub(crate) use self::waiting::waiting;
@@ -90,7 +90,7 @@ pub(crate) async fn offered(
         let id = CallId::from_uuid(engine.ambient().uuid());
         let Ok(call) = door::open(engine, id, arrival) else { continue };
         match open_to(engine, call).await {
-            Ok(()) => offered.push(action.offered()),
+            Ok(()) => offered.push(action.offered_with(&gate::control_fields(actor, &action))),
             Err(Stop::Refused(Refusal::Unavailable)) => return Err(Refusal::Unavailable),
             Err(_) => {}
         }

@@ -30,6 +30,8 @@ pub(crate) struct StoredRequest {
     pub(crate) reason: Option<String>,
     /// The facts about the caller at the time of the call; `None`: it was stored before they were.
     pub(crate) caller: Option<Caller>,
+    /// What a public caller named itself with: the scope of its key.
+    pub(crate) client: Option<String>,
     /// What allowed a call that was never held.
     pub(crate) approval: Option<Approval>,
     /// What is sent.
@@ -46,6 +48,7 @@ struct Form {
     reason: Option<String>,
     #[serde(default)]
     caller: Option<Caller>,
+    client: Option<String>,
     approval: Option<Approval>,
     method: String,
     url: String,
@@ -65,6 +68,7 @@ impl StoredRequest {
             binding: self.binding.clone(),
             reason: self.reason.clone(),
             caller: self.caller.clone(),
+            client: self.client.clone(),
             approval: self.approval.clone(),
             method: self.outgoing.method.to_string(),
             url: self.outgoing.url.to_string(),
@@ -107,6 +111,7 @@ impl StoredRequest {
             binding: form.binding,
             reason: form.reason,
             caller: form.caller,
+            client: form.client,
             approval: form.approval,
             outgoing: Outgoing {
                 method: Method::try_from(form.method.as_str()).map_err(|_| DoesNotOpen)?,

@@ -128,3 +128,32 @@ on_both! {
         assert!(matches!(end, Ok(None)), "{end:?}");
     }
 }
+
+on_both! {
+    /// Section 4: "own calls, operators all": a reader whose own event lies behind more of others' than one look reads
+    /// gets there, and hears none of theirs.
+    async fn own_events_are_found_behind_many_of_others(desk: Desk) {
+        let mut feed = desk.engine.feed(desk.visitor(&desk.max).await, None).await.expect("a feed");
+        for _ in 0..300 {
+            desk.engine.call(desk.quick("denied", json!({})).await, None).await.expect_err("denied");
+        }
+        let own = desk::arrival(engine::Actor::Person(desk.visitor(&desk.max).await), "denied", json!({}));
+        desk.engine.call(own, None).await.expect_err("denied");
+        let events = take(&mut feed, 1).await;
+        assert_eq!(events.iter().map(|event| event.person_id).collect::<Vec<_>>(), [Some(desk.max.id)]);
+    }
+}
+
+on_both! {
+    /// Section 4, 429 `rate_limited`: one desk has so many feeds open and no more; one that ends makes room.
+    async fn more_feeds_than_the_desk_has_are_refused(desk: Desk) {
+        let olga = desk.visitor(&desk.olga).await;
+        let mut feeds = Vec::new();
+        for _ in 0..256 {
+            feeds.push(desk.engine.feed(olga.clone(), None).await.expect("a feed"));
+        }
+        assert_eq!(desk.engine.feed(olga.clone(), None).await.err(), Some(model::Refusal::RateLimited { retry_after: 30 }));
+        drop(feeds.pop());
+        assert!(desk.engine.feed(olga, None).await.is_ok());
+    }
+}

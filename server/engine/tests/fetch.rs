@@ -226,10 +226,14 @@ on_both! {
         }
         let arrival = quick(&desk, "open", "POST", "/x", json!({ "dry_run": true, "body": 1, "headers": { "x": "a\nb" } })).await;
         let Err(Refusal::Invalid(errors)) = desk.engine.call(arrival, None).await else { panic!("not invalid") };
-        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["/body", "/dry_run"]);
+        assert_eq!(errors.iter().map(|error| error.field.as_str()).collect::<Vec<_>>(), ["/body", "/dry_run", "/headers/x"], "every failing field at once");
         let arrival = quick(&desk, "open", "POST", "/x", json!({ "headers": { "x": "a\nb" } })).await;
         let Err(Refusal::Invalid(errors)) = desk.engine.call(arrival, None).await else { panic!("not invalid") };
         assert_eq!(errors[0].field, "/headers/x");
+        let many: Map<String, Value> = (0..5_000).map(|n| (format!("x{n}"), json!("a\nb"))).collect();
+        let flood = quick(&desk, "open", "POST", "/x", json!({ "headers": many })).await;
+        let Err(Refusal::Invalid(errors)) = desk.engine.call(flood, None).await else { panic!("not invalid") };
+        assert_eq!(errors.len(), 100, "a flood of faults is told in part");
         let nothing = Arrival { input: Map::new(), ..quick(&desk, "open", "POST", "/x", json!({})).await };
         let Err(Refusal::Invalid(errors)) = desk.engine.call(nothing, None).await else { panic!("not invalid") };
         assert_eq!(errors.len(), 3);

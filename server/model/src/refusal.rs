@@ -58,7 +58,7 @@ pub enum Refusal {
     PreviewChanged(Option<Box<Preview>>),
     /// Somebody has decided already.
     AlreadyDecided,
-    /// The call is past holding.
+    /// The call is past holding, or the person has no vote to take back.
     NotHeld,
     /// Nobody decided in time.
     Expired,
@@ -151,7 +151,7 @@ impl Refusal {
                 }
             }
             Self::AlreadyDecided => Problem::new(Code::AlreadyDecided, 409, "Already decided", "Somebody has decided this call already. This decision changed nothing."),
-            Self::NotHeld => Problem::new(Code::NotHeld, 409, "Not held", "The call is past holding. This request changed nothing."),
+            Self::NotHeld => Problem::new(Code::NotHeld, 409, "Not held", "The call is past holding, or nothing of yours is there to take back. This request changed nothing."),
             Self::Expired => Problem::new(Code::Expired, 409, "Expired", "Nobody decided in time. Nothing was sent. Call again if it is still wanted."),
             Self::Withdrawn => Problem::new(Code::Withdrawn, 409, "Withdrawn", "The call was taken back. Nothing was sent."),
             Self::Held(call) => Problem::new(Code::Held, 409, "Held", "Nothing has been sent: the call waits for a person. Ask how it stands, or repeat it with its idempotency key.").with_context(whereabouts(*call)),

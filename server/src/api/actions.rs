@@ -29,11 +29,11 @@ const ASK_AGAIN: u16 = 5;
 
 /// The actions this caller would be offered now.
 ///
-/// Built for the caller by every check that needs no input. Without `limit` all of them are on one page.
+/// Built for the caller by every check that needs no input.
 #[utoipa::path(
     get, path = "/actions", operation_id = "listActions", tag = "actions",
     params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page."),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when it is not given."),
         ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
         ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the actions are for."),
     ),
@@ -63,7 +63,7 @@ fn paged(offered: Vec<OfferedAction>, page: &PageAsked) -> Result<Listing<Offere
         None => 0,
         Some(cursor) => 1 + position(&offered, cursor).ok_or_else(unknown_cursor)?,
     };
-    let most = page.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let most = page.limit.unwrap_or(Listing::<OfferedAction>::DEFAULT_LIMIT) as usize;
     let more = offered.len().saturating_sub(start) > most;
     let items: Vec<_> = offered.into_iter().skip(start).take(most).collect();
     let last = items.last().filter(|_| more);
@@ -197,6 +197,19 @@ mod tests {
         let second = PageAsked { limit: Some(2), cursor: first.next_cursor };
         let second = paged(offered(&["a", "b", "c"]), &second).expect("a page");
         assert_eq!((names(&second), second.next_cursor), (vec!["c".to_owned()], None));
+    }
+
+    /// Section 4: lists have 50 items a page unless the caller says otherwise.
+    #[test]
+    fn a_page_of_actions_has_fifty_unless_more_are_asked_for() {
+        let names: Vec<_> = (0..60).map(|number| format!("action_{number}")).collect();
+        let all: Vec<_> = names.iter().map(String::as_str).collect();
+        let first = paged(offered(&all), &PageAsked::default()).expect("a page");
+        assert_eq!(first.items.len(), 50);
+        let rest = PageAsked { limit: None, cursor: first.next_cursor };
+        assert_eq!(paged(offered(&all), &rest).expect("a page").items.len(), 10);
+        let more = PageAsked { limit: Some(60), cursor: None };
+        assert_eq!(paged(offered(&all), &more).expect("a page").items.len(), 60);
     }
 
     #[test]

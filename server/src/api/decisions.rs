@@ -48,7 +48,7 @@ pub(crate) async fn decide(
     Ok(render(&call, Some(wait)))
 }
 
-/// Take a Confirm back within the undo window.
+/// Take a Confirm back within the undo window, or one's own vote while the call waits for others.
 #[utoipa::path(
     delete, path = "/calls/{id}/decision", operation_id = "undoDecision", tag = "approvals",
     params(("id" = CallId, Path, description = "The call.")),

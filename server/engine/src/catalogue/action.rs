@@ -11,7 +11,7 @@ use super::approvers::Approver;
 use super::convert::Conversion;
 use super::refusals::{as_pointer, refusal_for};
 use super::rule::Rule;
-use super::schema::InputSchema;
+use super::schema::{InputSchema, MOST_FAULTS};
 use super::template::Scope;
 use super::work::Work;
 use super::{fingerprint, offer, output, preview, raw_request};
@@ -91,14 +91,19 @@ pub struct InputRule {
 }
 
 impl Action {
-    /// The action as a caller is offered it.
+    /// The action with every control field that a call of it can carry.
     pub fn offered(&self) -> OfferedAction {
+        self.offered_with(&self.control_fields())
+    }
+
+    /// The action as a caller is offered it whose calls can carry these control fields.
+    pub fn offered_with(&self, control_fields: &[&str]) -> OfferedAction {
         OfferedAction {
             name: self.name.clone(),
             title: self.title.clone(),
             description: self.description.clone(),
             effect: self.effect,
-            input_schema: offer::schema(self.input.as_json(), &self.fixed, &self.control_fields()),
+            input_schema: offer::schema(self.input.as_json(), &self.fixed, control_fields),
             annotations: Annotations::of(self.effect, self.replay),
         }
     }
@@ -140,8 +145,11 @@ impl Action {
                 faults.push(FieldError::new(field, rule.message.clone()));
             }
         }
-        if self.passes_on() && faults.is_empty() {
-            faults = raw_request::faults(input);
+        if self.passes_on() {
+            let written = raw_request::faults(input).into_iter().take(MOST_FAULTS);
+            let fresh: Vec<_> =
+                written.filter(|fault| faults.iter().all(|told| told.field != fault.field)).collect();
+            faults.extend(fresh);
         }
         faults
     }
@@ -236,11 +244,6 @@ impl Action {
     pub fn project(&self, answer: &Value) -> Value {
         let names = self.work.telling().and_then(|telling| telling.output.as_deref());
         output::project(names, answer)
-    }
-
-    /// Whether an answer may be stored for replay: none of its objects has one of the `credential_fields`.
-    pub fn may_be_stored(&self, answer: &Value) -> bool {
-        output::has_none_of(&self.credential_fields, answer)
     }
 
     /// The answer in words for the model. `output`: what the caller gets. `None` also when a part of it is missing.

@@ -81,7 +81,7 @@ pub(super) fn method(arguments: &Map<String, Value>) -> Option<Method> {
     Method::from_bytes(arguments.get("method")?.as_str()?.as_bytes()).ok()
 }
 
-/// Every fault of an input that fits the schema.
+/// Every fault that the schema does not know of.
 pub(super) fn faults(input: &Value) -> Vec<FieldError> {
     let Some(entries) = input.as_object() else { return Vec::new() };
     let mut faults = Vec::new();

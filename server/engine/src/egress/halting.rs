@@ -14,11 +14,13 @@ pub(super) struct Halting<S> {
     socket: S,
     deaf: bool,
     mute: bool,
+    /// The first line was read: from then on bytes come as they are.
+    passed: bool,
 }
 
 impl<S> Halting<S> {
     pub(super) const fn new(socket: S) -> Self {
-        Self { socket, deaf: false, mute: false }
+        Self { socket, deaf: false, mute: false, passed: false }
     }
 }
 
@@ -52,6 +54,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Halting<S> {
         if self.deaf {
             return Poll::Pending;
         }
+        if self.passed {
+            return Pin::new(&mut self.socket).poll_read(cx, buffer);
+        }
         // One byte at a time, so that the end of the first line is a place where one can stop.
         let mut byte = [0];
         let mut one = ReadBuf::new(&mut byte);
@@ -62,7 +67,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Halting<S> {
             return Poll::Pending;
         }
         buffer.put_slice(&[byte]);
-        self.deaf = byte == b'\n' && fail_point::stops("status-line-read");
+        self.passed = byte == b'\n';
+        self.deaf = self.passed && fail_point::stops("status-line-read");
         Poll::Ready(Ok(()))
     }
 }

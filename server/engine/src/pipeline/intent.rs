@@ -29,6 +29,7 @@ pub(super) async fn store(
         binding: head.action.credential.as_ref().map(|credential| credential.binding()),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
+        client: head.actor.client().map(str::to_owned),
         approval: Some(approval),
         outgoing,
     };

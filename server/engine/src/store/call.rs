@@ -1,5 +1,7 @@
 //! Calls: one row from the claim to the end.
 
+use std::collections::HashSet;
+
 use model::{
     AgentId, Attempt, CallId, CallStatus, Effect, KeyId, Listing, PersonId, ReceiptId, Refusal, Surface, Time,
 };
@@ -458,16 +460,7 @@ impl Tx {
         .bind(row.fingerprint.map(|print| print.to_vec()))
         .execute(&mut *self.inner)
         .await?;
-        for subject in &new.approvers {
-            sqlx::query(
-                "INSERT INTO call_approvers (call_id, subject) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-            )
-            .bind(row.id.to_string())
-            .bind(subject)
-            .execute(&mut *self.inner)
-            .await?;
-        }
-        Ok(())
+        self.insert_approvers(row.id, &new.approvers).await
     }
 
     /// Takes the row of a held call that still has this preview and that this person may decide now, so that nobody
@@ -492,6 +485,56 @@ impl Tx {
             .execute(&mut *self.inner)
             .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Makes the rule of a held call stricter, never looser. `false`: it is as strict already, or held no more.
+    pub async fn tighten(
+        &mut self,
+        id: CallId,
+        quorum: u32,
+        self_approval: bool,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE calls SET quorum = CASE WHEN quorum < $2 THEN $2 ELSE quorum END, \
+             self_approval = CASE WHEN self_approval > $3 THEN $3 ELSE self_approval END \
+             WHERE id = $1 AND state = 'held' AND (quorum < $2 OR self_approval > $3)",
+        )
+        .bind(id.to_string())
+        .bind(i64::from(quorum))
+        .bind(i64::from(self_approval))
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Puts these approvers in the place of those a call was held with. `false`: they are the same, or none is named.
+    pub async fn name_approvers(&mut self, id: CallId, named: &[String]) -> Result<bool, StoreError> {
+        let stored: Vec<String> = sqlx::query_scalar("SELECT subject FROM call_approvers WHERE call_id = $1")
+            .bind(id.to_string())
+            .fetch_all(&mut *self.inner)
+            .await?;
+        if named.is_empty() || stored.iter().collect::<HashSet<_>>() == named.iter().collect() {
+            return Ok(false);
+        }
+        sqlx::query("DELETE FROM call_approvers WHERE call_id = $1")
+            .bind(id.to_string())
+            .execute(&mut *self.inner)
+            .await?;
+        self.insert_approvers(id, named).await?;
+        Ok(true)
+    }
+
+    async fn insert_approvers(&mut self, id: CallId, subjects: &[String]) -> Result<(), StoreError> {
+        for subject in subjects {
+            sqlx::query(
+                "INSERT INTO call_approvers (call_id, subject) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+            )
+            .bind(id.to_string())
+            .bind(subject)
+            .execute(&mut *self.inner)
+            .await?;
+        }
+        Ok(())
     }
 
     /// Held calls that too few people can decide go to the operators: every one of them, or this one.

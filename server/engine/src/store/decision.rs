@@ -96,12 +96,31 @@ impl Tx {
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
-    /// Voids the confirmations of people who may no longer decide the call: they were disabled, or left the group.
-    pub async fn void_of_former_deciders(&mut self, call: CallId, now: Time) -> Result<(), StoreError> {
+    /// Voids what one person said about a call. `false`: they said nothing that counts.
+    pub async fn void_decision_of(
+        &mut self,
+        call: CallId,
+        person: PersonId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE decisions SET voided_at = $3 WHERE call_id = $1 AND person_id = $2 AND voided_at IS NULL",
+        )
+        .bind(call.to_string())
+        .bind(person.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// Voids what was said by people who may decide the call no more.
+    pub async fn void_decisions_of_others(&mut self, call: CallId, now: Time) -> Result<(), StoreError> {
         sqlx::query(
             "UPDATE decisions SET voided_at = $2 WHERE call_id = $1 AND voided_at IS NULL AND NOT EXISTS \
-             (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-             WHERE ca.call_id = $1 AND s.person_id = decisions.person_id)",
+             (SELECT 1 FROM calls c JOIN call_approvers ca ON ca.call_id = c.id JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE c.id = decisions.call_id AND s.person_id = decisions.person_id \
+             AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = decisions.person_id))",
         )
         .bind(call.to_string())
         .bind(now.micros())

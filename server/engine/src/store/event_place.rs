@@ -80,18 +80,24 @@ impl Store {
         limit: i64,
     ) -> Result<(Vec<Event>, Place), StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "SELECT p.place, {COLUMNS} FROM event_places p JOIN events e ON e.id = p.event_id \
-             WHERE p.place > $1 ORDER BY p.place LIMIT $2"
+            "SELECT p.place, {COLUMNS} FROM \
+             (SELECT place, event_id FROM event_places WHERE place > $1 ORDER BY place LIMIT $2) AS p \
+             LEFT JOIN events e ON e.id = p.event_id AND ($3 IS NULL OR e.person_id = $3) ORDER BY p.place"
         )))
         .bind(place.0)
         .bind(limit)
+        .bind(owner.map(|id| id.to_string()))
         .fetch_all(&self.read)
         .await?;
         let Some(last) = rows.last() else { return Ok((Vec::new(), place)) };
         let last = Place(Columns::new("event_places", "id", last).number("place")?);
-        let mut events = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        if let Some(owner) = owner {
-            events.retain(|event| event.person_id == Some(owner));
+        let mut events = Vec::new();
+        for row in &rows {
+            // A place of somebody else's event is gone past, with nothing of the event in it.
+            let id: Option<String> = Columns::new("event_places", "id", row).get("id")?;
+            if id.is_some() {
+                events.push(read(row)?);
+            }
         }
         Ok((events, last))
     }

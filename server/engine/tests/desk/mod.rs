@@ -8,13 +8,17 @@ mod upstream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use engine::ambient::{Ambient, Clock, SystemClock, SystemEntropy};
 use engine::catalogue::Catalogue;
 use engine::registry::{AgentWanted, PersonWanted};
 use engine::seal::Sealer;
-use engine::{Actor, Arrival, Decider, Engine, OpenOptions, PersonActor};
-use model::{Ability, Decision, Person, Role, Surface, Time, Verdict};
+use engine::{Actor, Arrival, Decider, Engine, OpenOptions, PageAsked, PersonActor, ReceiptFilter};
+use model::{
+    Ability, Answer, CallId, Decision, EventType, Person, Preview, Receipt, Refusal, Role, Surface, Time,
+    Verdict,
+};
 use serde_json::{Map, Value};
 
 pub use self::database::{Database, postgres, sqlite};
@@ -93,6 +97,18 @@ impl Desk {
         *self.clock.1.lock().expect("lock") = Some(leap);
     }
 
+    /// Reloads the catalogue with more at its end.
+    pub fn reload_with(&self, more: &str) {
+        self.reload("", more);
+    }
+
+    /// Reloads the catalogue with these lines in its `[server]` and this at its end.
+    pub fn reload(&self, settings: &str, more: &str) {
+        let text = CATALOGUE.replacen("lease = \"30s\"", &format!("lease = \"30s\"\n{settings}"), 1);
+        let text = format!("{text}\n{more}").replace("UPSTREAM", &self.upstream.address());
+        self.engine.replace_catalogue(parsed(&text));
+    }
+
     /// Lets time go on.
     pub fn pass(&self, seconds: i64) {
         self.clock.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
@@ -118,6 +134,52 @@ impl Desk {
     /// A call of the quick agent.
     pub async fn quick(&self, action: &str, input: Value) -> Arrival {
         arrival(self.actor(&self.quick).await, action, input)
+    }
+
+    /// The call was held: its id. Anything else is a fault.
+    pub async fn held(&self, arrival: Arrival) -> CallId {
+        match self.engine.call(arrival, None).await {
+            Ok(Answer::Waiting(waiting)) => waiting.call_id,
+            other => panic!("not held: {other:?}"),
+        }
+    }
+
+    /// The preview of a held call, as this person is shown it.
+    pub async fn preview(&self, person: &Person, id: CallId) -> Preview {
+        let item = self.engine.item(&self.visitor(person).await, id).await.expect("storage");
+        item.and_then(|item| item.preview).expect("a preview")
+    }
+
+    /// This person confirms the preview as it stands.
+    pub async fn confirms(&self, person: &Person, id: CallId) -> Result<model::Call, Refusal> {
+        let version = self.preview(person, id).await.version;
+        self.engine.decide(&self.decider(person).await, id, confirm(&version)).await
+    }
+
+    /// How a call of Ann's agents stands once it has ended, or after a while.
+    pub async fn ended(&self, id: CallId) -> model::Call {
+        self.ended_for(&self.ann, id).await
+    }
+
+    /// How a call stands for this person once it has ended, or after a while.
+    pub async fn ended_for(&self, person: &Person, id: CallId) -> model::Call {
+        let actor = Actor::Person(self.visitor(person).await);
+        self.engine.call_status(&actor, id, Some(Duration::from_secs(20))).await.expect("a status")
+    }
+
+    /// Every receipt, newest first.
+    pub async fn receipts(&self) -> Vec<Receipt> {
+        let olga = self.visitor(&self.olga).await;
+        let page = self.engine.receipts(&olga, &ReceiptFilter::default(), &PageAsked::default()).await;
+        page.expect("receipts").items
+    }
+
+    /// The types of a call's events, in their order.
+    pub async fn events_of(&self, id: CallId) -> Vec<EventType> {
+        let olga = self.visitor(&self.olga).await;
+        let page = self.engine.events(&olga, &PageAsked { limit: Some(500), cursor: None }).await;
+        let events = page.expect("events").items;
+        events.iter().rev().filter(|event| event.call_id == id).map(|event| event.r#type).collect()
     }
 
     /// A further agent of Ann's, with a toolset or a session of its own: its key.

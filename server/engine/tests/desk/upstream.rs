@@ -41,6 +41,8 @@ struct Shared {
     seen: Mutex<Vec<Seen>>,
     behaviour: Mutex<Behaviour>,
     quota: Mutex<i64>,
+    /// What every read is answered with instead of 200.
+    read_status: Mutex<Option<u16>>,
     release: watch::Sender<u32>,
 }
 
@@ -52,6 +54,7 @@ impl Upstream {
             seen: Mutex::default(),
             behaviour: Mutex::new(Behaviour::Answer(200, r#"{"id":"m1","secret_note":"s"}"#.to_owned())),
             quota: Mutex::new(5),
+            read_status: Mutex::default(),
             release: watch::channel(0).0,
         });
         let accepting = shared.clone();
@@ -75,6 +78,11 @@ impl Upstream {
     /// Changes what a dry run answers.
     pub fn set_quota(&self, quota: i64) {
         *self.shared.quota.lock().expect("lock") = quota;
+    }
+
+    /// Answers every read, and so every dry run, with this status; `None`: as usual.
+    pub fn fail_reads(&self, status: Option<u16>) {
+        *self.shared.read_status.lock().expect("lock") = status;
     }
 
     /// Lets waiting answers go out.
@@ -110,8 +118,11 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     let is_write = !seen.line.starts_with("GET ");
     let mut turn = shared.release.subscribe();
     shared.seen.lock().expect("lock").push(seen.clone());
+    let read_status = *shared.read_status.lock().expect("lock");
     let behaviour = if is_write {
         shared.behaviour.lock().expect("lock").clone()
+    } else if let Some(status) = read_status {
+        Behaviour::Answer(status, "{}".to_owned())
     } else if seen.line.contains("/missing") {
         Behaviour::Answer(404, "{}".to_owned())
     } else {

@@ -54,7 +54,7 @@ impl House {
     pub(super) async fn open_with(more: &str) -> Self {
         let (upstream, writes) = upstream().await;
         let folder = tempfile::tempdir().expect("a folder");
-        let catalogue = format!("{}\n{more}", CATALOGUE.replace("UPSTREAM", &upstream));
+        let catalogue = format!("{CATALOGUE}\n{more}").replace("UPSTREAM", &upstream);
         let key = Sealer::generate(&Ambient::system());
         let engine = engine(&catalogue, &key, &folder).await;
         let email = "ann@house.test".to_owned();

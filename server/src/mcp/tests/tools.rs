@@ -125,6 +125,62 @@ async fn a_dangerous_call_asks_for_its_token() {
     assert_eq!(house.writes(), 1);
 }
 
+/// Section 8: "`confirm_token`, where it applies": a key whose writes wait for a person is offered none.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_offered_to_whom_it_lets_through() {
+    let house = House::open().await;
+    for (key, expected) in [(&house.careful, false), (&house.quick, true)] {
+        let all = house.plain(key).result("tools/list", json!({})).await;
+        let taken = tool(&all, "send_mail")["inputSchema"]["properties"].get("confirm_token").is_some();
+        assert_eq!(taken, expected);
+    }
+    let refused =
+        house.plain(&house.careful).tool("send_mail", json!({ "to": "bo", "confirm_token": "cft_x" })).await;
+    assert_eq!(
+        refused["_meta"]["countersign/call"]["code"], "confirm_token_invalid",
+        "one that is sent is refused"
+    );
+}
+
+/// Section 6, and the seed: MCP does not read the header `Idempotency-Key`; "its key is the argument".
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_the_header_does_nothing_here() {
+    let house = House::open().await;
+    let quick = house.plain(&house.quick);
+    for _ in 0..2 {
+        let message = quick.message("tools/call", json!({ "name": "note", "arguments": { "text": "x" } }));
+        let mut headers = quick.headers("tools/call");
+        headers.push(("idempotency-key", "k1".to_owned()));
+        let done = quick.send(&message, &headers).await.json;
+        assert_eq!(done["result"]["isError"], false, "{done}");
+    }
+    assert_eq!(house.writes(), 2);
+}
+
+const REFUSING: &str = r#"
+[[action]]
+name = "refusing"
+title = "Refusing"
+description = "The house has no such place."
+effect = "write"
+credential = "house"
+input = { type = "object", additionalProperties = false, properties = {} }
+request = { method = "POST", url = "http://UPSTREAM/nowhere" }
+preview = { title = "x" }
+refusals = [ { status = 404, as = 410, message = "There is nothing there." } ]
+"#;
+
+/// Seed: `Actions::refuse()` turns an exception into a refusal "on every surface".
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_of_the_upstream_is_told_in_the_actions_words() {
+    let house = House::open_with(REFUSING).await;
+    let refused = house.plain(&house.quick).tool("refusing", json!({})).await;
+    assert_eq!(refused["isError"], true);
+    assert!(text(&refused).contains("There is nothing there."), "{}", text(&refused));
+    let call = &refused["_meta"]["countersign/call"];
+    assert_eq!((&call["code"], &call["status"]), (&json!("refused"), &json!(410)), "{call}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_fault_is_told_at_once_and_is_an_error_of_the_tool() {
     let house = House::open().await;

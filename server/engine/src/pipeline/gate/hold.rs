@@ -106,6 +106,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         binding: head.action.credential.as_ref().map(|credential| credential.binding()),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
+        client: head.actor.client().map(str::to_owned),
         approval: None,
         outgoing: showing.outgoing,
     };

@@ -51,12 +51,26 @@ fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) ->
     }
 }
 
+/// The control fields that this caller's calls of the action can carry: a token only where the table asks back.
+pub(in super::super) fn control_fields(actor: &Actor, action: &Action) -> Vec<&'static str> {
+    let mut fields = action.control_fields();
+    if choose(actor, action, false, false) != Route::Prompt {
+        fields.retain(|field| *field != "confirm_token");
+    }
+    fields
+}
+
 /// Who decides a call: the action's approvers, else the owner, else the operators. Of a call that passed, they say how
 /// it ended when that is not known.
-pub(crate) fn approvers(action: &Action, owner: Option<&Person>) -> Vec<String> {
+pub(in super::super) fn approvers(action: &Action, owner: Option<&Person>) -> Vec<String> {
     if action.approvers.is_empty() {
         return vec![owner.map_or_else(|| "role:operator".to_owned(), own)];
     }
+    named_approvers(action)
+}
+
+/// Whom the action itself names; empty: nobody, and the owner decides.
+pub(crate) fn named_approvers(action: &Action) -> Vec<String> {
     action
         .approvers
         .iter()

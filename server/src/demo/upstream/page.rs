@@ -10,7 +10,8 @@ use super::world::World;
 /// Everything that was done, for people. It renews itself.
 pub(super) async fn show(State(upstream): State<Upstream>) -> Response {
     let page = Html(render(&upstream.world()));
-    ([(CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'self'; frame-ancestors 'none'")], page).into_response()
+    ([(CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'self'; frame-ancestors 'none'")], page)
+        .into_response()
 }
 
 /// How the page looks.

@@ -5,7 +5,7 @@ import config from './playwright.config.js';
 import { Client } from './lib/agent.js';
 import { confirmCall } from './lib/decision.js';
 import { Demo } from './lib/demo.js';
-import { open, signIn } from './lib/pages.js';
+import { guardPassed, open, signIn } from './lib/pages.js';
 import { until } from './lib/wait.js';
 
 const folder = fileURLToPath(new URL('../docs/screenshots/', import.meta.url));
@@ -32,6 +32,8 @@ try {
     const link = page.getByRole('list', { name: 'Held calls' }).getByRole('link').first();
     await link.click();
     await expect(page.getByRole('region', { name: 'Preview' })).toBeVisible();
+    await guardPassed(); // the buttons as they are when they listen
+    await expect(page.locator('[data-arming]')).toHaveCount(0);
   }
 
   async function picture(name, options, visit) {

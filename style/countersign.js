@@ -3,6 +3,8 @@
 const GUARD = 500; // milliseconds in which a decision button does nothing after it appears, moves or gets focus
 const ASK = 700; // milliseconds between looks at a call that is on its way
 
+const READ_FIRST = "Read first: it can be pressed in a moment.";
+
 let bar, buttons, armedAt, places, pressed;
 
 /** Finds the decision bar of the page as it stands and begins to guard it. `since` is when it came into sight. */
@@ -25,6 +27,31 @@ function guard(since = performance.now()) {
 function rearm(since = performance.now()) {
   armedAt = since + GUARD;
   if (!isArmed()) bar?.setAttribute("data-arming", "");
+  if (!isArmed()) hint(READ_FIRST);
+}
+
+/** Says beside the buttons whether they listen; screen readers are told when it changes. */
+function hint(words) {
+  const place = bar?.querySelector(".guard-hint");
+  if (place && place.textContent !== words) place.textContent = words;
+}
+
+/** A press came too early: says so, and for a while also that the next one counts. */
+function tooEarly() {
+  bar.setAttribute("data-heard", "");
+  hint(READ_FIRST);
+}
+
+/** The buttons listen from now on. */
+function ink() {
+  bar.removeAttribute("data-arming");
+  if (!bar.hasAttribute("data-heard")) return hint("");
+  hint("Now it can be pressed.");
+  const here = bar;
+  setTimeout(() => {
+    here.removeAttribute("data-heard");
+    if (here === bar && isArmed()) hint("");
+  }, 3000);
 }
 
 const isArmed = () => performance.now() >= armedAt;
@@ -38,7 +65,7 @@ function watch() {
   }).join(";");
   if (places !== undefined && places !== now) rearm();
   places = now;
-  if (isArmed()) bar.removeAttribute("data-arming");
+  if (isArmed() && bar.hasAttribute("data-arming")) ink();
 }
 
 setInterval(watch, 100);
@@ -52,7 +79,10 @@ addEventListener("focusin", (event) => {
 addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-guard] button");
   if (button) watch();
-  if (button && !isArmed()) event.preventDefault();
+  if (button && !isArmed()) {
+    event.preventDefault();
+    tooEarly();
+  }
   pressed = undefined;
 }, true);
 
@@ -72,6 +102,7 @@ addEventListener("keydown", (event) => {
     event.preventDefault();
     watch();
     if (isArmed()) confirm.form.requestSubmit(confirm);
+    else tooEarly();
     return;
   }
   const link = event.target.closest?.(".held-call");

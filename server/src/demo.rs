@@ -16,6 +16,7 @@ use engine::Engine;
 use engine::ambient::Ambient;
 use tokio::net::TcpListener;
 
+use crate::cli::print_line;
 use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
 use crate::serve;
@@ -74,6 +75,10 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     upstream.abort();
     if let Some(agent) = agent {
         agent.abort();
+    }
+    drop(folder);
+    if !wishes.json {
+        print_line("\nThe demo has stopped. Its data, people and keys are gone.")?;
     }
     served
 }

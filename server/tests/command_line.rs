@@ -119,7 +119,9 @@ fn people_agents_and_tokens_are_made_while_the_server_runs() {
     assert_eq!(get(&authority, "/v1/actions", key), (200, json!({ "items": [], "next_cursor": null })));
     assert_eq!(get(&authority, "/v1/receipts", token["token"].as_str().expect("a token")).0, 200);
     assert_eq!(place.json("person list --json", "")["items"][0]["email"], "ann@desk.test");
-    assert_eq!(place.json("agent list --json", "")["items"][0]["requires_approval"], true);
+    let listed = place.json("agent list --json", "")["items"][0].clone();
+    assert_eq!((&listed["requires_approval"], &listed["owner"]), (&json!(true), &json!("Ann")));
+    assert_eq!(listed["owner_email"], "ann@desk.test");
     place.json("agent revoke bot --json", "");
     assert_eq!(get(&authority, "/v1/actions", key).0, 401);
     place.json(&format!("token revoke {} --json", token["id"].as_str().expect("an id")), "");
@@ -138,6 +140,8 @@ fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
         ("person add --email ann --name Ann --password-stdin", "short", "Nobody was added."),
         ("person add --email b@desk.test --name B --password-stdin", "\n", "Nobody was added."),
         ("agent add --name bot --owner nobody@desk.test", "", "No agent was added."),
+        ("agent add --name bot --owner ann@desk.test --toolset fetchh", "", "Did you mean “fetch”?"),
+        ("agent add --name bot --owner ann@desk.test --toolset fetch:none", "", "no action “fetch:none”"),
         ("agent revoke nobody", "", "No agent was revoked."),
         ("token add --person nobody@desk.test", "", "No token was made."),
         ("token revoke key_01h455vb4pex5vsknk084sn02q", "", "No token was revoked."),

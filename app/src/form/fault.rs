@@ -43,6 +43,10 @@ impl Fault {
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let problem = refusal.problem();
+        if matches!(refusal, Refusal::Invalid(_)) {
+            let sentence = "Nothing was done: some fields are at fault. Mend them and try again.";
+            return Self { errors: problem.errors, ..Self::new(problem.status, sentence) };
+        }
         Self { errors: problem.errors, ..Self::new(problem.status, problem.detail) }
     }
 }

@@ -103,8 +103,10 @@ async fn filters(
             <label>"Outcome" <select name="outcome"><option value="">"Any"</option>{outcomes}</select></label>
             <label>"From" <input name="from" type="date" value=value("from")/></label>
             <label>"To" <input name="to" type="date" value=value("to")/></label>
-            <button>"Show"</button>
-            {is_filtered.then(|| view! { <a class="quiet" href="/done">"Show all"</a> })}
+            <div class="filters-end">
+                <button>"Show"</button>
+                {is_filtered.then(|| view! { <a class="quiet" href="/done">"Show all"</a> })}
+            </div>
         </form>
     }
     .into_any())

@@ -46,6 +46,11 @@ const fn is_moving(status: CallStatus) -> bool {
     matches!(status, CallStatus::Queued | CallStatus::Approved | CallStatus::Sending | CallStatus::Running)
 }
 
+/// Whether nothing has been sent yet and something still may be.
+const fn lies_ahead(status: CallStatus) -> bool {
+    matches!(status, CallStatus::Queued | CallStatus::Held | CallStatus::Approved)
+}
+
 /// The call itself. With a view token it can be decided.
 pub(crate) fn article(
     item: &Item,
@@ -58,7 +63,7 @@ pub(crate) fn article(
     let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
         view! {
-            {preview::preview(preview, shown)}
+            {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some())}
             {token.map(|token| decide(item, preview, token, decided))}
         }

@@ -103,8 +103,8 @@ fn answer(answer: &Answer) -> AnyView {
             }
             .into_any()
         }
-        Answer::Preview(dry_run) => preview::preview(&dry_run.preview, None),
-        Answer::Prompt(prompt) => preview::preview(&prompt.preview, None),
+        Answer::Preview(dry_run) => preview::preview(&dry_run.preview, None, false),
+        Answer::Prompt(prompt) => preview::preview(&prompt.preview, None, false),
         Answer::Passed(_) | Answer::Replayed(_) | Answer::Waiting(_) => {
             view! { <p class="warning">"This was done before. Its receipt stands under Done."</p> }.into_any()
         }

@@ -10,7 +10,8 @@ use super::{alert, text};
 use crate::form::{self, Posted};
 use crate::words;
 
-/// The form of a decision: the fields after the payload, the buttons in a bar that stays in view.
+/// The form of a decision: the reason after the payload, the buttons in a bar that stays in view.
+/// The bar says why nothing happens while the buttons do not listen yet.
 pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Option<&Arc<Posted>>) -> AnyView {
     let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
     let reason_fault = alert::of_field(posted, "/reason");
@@ -23,7 +24,6 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
             <input type="hidden" name="call" value=item.call.id.to_string()/>
             <input type="hidden" name="preview_version" value=preview.version.clone()/>
             <input type="hidden" name="view_token" value=token/>
-            {is_final.then(|| target(&typed("target"), posted))}
             <div class="field">
                 <label for="reason">"Reason"</label>
                 <p class="hint" id="reason-hint">"Optional. When you decline, the agent is told."</p>
@@ -34,6 +34,8 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
             </div>
         </form>
         <div class="bar" data-guard="">
+            {is_final.then(|| target(&typed("target"), posted))}
+            <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p>
             <button form="decide" name="decision" value="decline" class="decline">"Decline"</button>
             <button form="decide" name="decision" value="confirm" class=if is_final { "confirm confirm-final" } else { "confirm" }>
                 {confirm}
@@ -43,14 +45,14 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
     .into_any()
 }
 
-/// What somebody types to confirm what cannot be put back.
+/// What somebody types to confirm what cannot be put back. It stands in the bar, so that it is in view with its button.
 fn target(typed: &str, posted: Option<&Arc<Posted>>) -> AnyView {
     let fault = alert::of_field(posted, "/target");
     view! {
         <div class="field">
             <label for="target">"Type the target"</label>
             <p class="hint" id="target-hint">"This cannot be put back. To confirm, type what it would happen to, as the preview names it."</p>
-            <input id="target" name="target" type="text" value=typed.to_owned() autocapitalize="none" spellcheck="false"
+            <input id="target" name="target" form="decide" type="text" value=typed.to_owned() autocapitalize="none" spellcheck="false"
                 aria-invalid=fault.is_some().then_some("true") aria-describedby=alert::described("target", fault.is_some())/>
             {alert::beside("target-wrong".to_owned(), fault)}
         </div>

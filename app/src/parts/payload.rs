@@ -54,7 +54,9 @@ fn headers(headers: &[PreviewHeader], shown: Option<&PreviewRequest>) -> Option<
 
 fn body(request: &PreviewRequest, shown: Option<&PreviewRequest>) -> AnyView {
     let Some(body) = &request.body else {
-        return view! { <p class="no-body">"No body that is text."</p> }.into_any();
+        let has_bytes = request.headers.iter().any(|header| header.name.eq_ignore_ascii_case("content-type"));
+        let words = if has_bytes { "No body that is text." } else { "No body." };
+        return view! { <p class="no-body">{words}</p> }.into_any();
     };
     let read = indent(body);
     let note = if read == body.as_str() {

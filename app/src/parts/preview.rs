@@ -8,8 +8,8 @@ use super::payload::payload;
 use super::text;
 
 /// What would happen and what exactly is sent. `shown` is the preview that was on the screen when it was confirmed and
-/// has changed since: what is new is marked.
-pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>) -> AnyView {
+/// has changed since: what is new is marked. `is_past`: it no longer lies ahead, so it is what was shown.
+pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool) -> AnyView {
     let warnings: Vec<_> = preview
         .warnings
         .iter()
@@ -18,6 +18,7 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>) -> AnyView {
     let mut fields: Vec<_> = preview.fields.iter().map(|field| line(field, shown)).collect();
     fields.extend(target(preview, shown));
     let has_more = !fields.is_empty() || !preview.summary.is_empty();
+    let heading = if is_past { "What was shown" } else { "What would happen" };
     let checked = match preview.checked {
         Checked::DryRun => "checked against the service before it was shown",
         Checked::Rendered => "from the stored request",
@@ -27,7 +28,7 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>) -> AnyView {
             {warnings}
             {has_more.then(|| view! {
                 <div class="sheet">
-                    <h2 class="sheet-head">"What would happen" <span>{checked}</span></h2>
+                    <h2 class="sheet-head">{heading} <span>{checked}</span></h2>
                     {summary(preview, shown)}
                     {(!fields.is_empty()).then(|| view! { <dl class="facts">{fields}</dl> })}
                 </div>
@@ -84,12 +85,23 @@ pub(crate) fn agent_words(preview: &Preview, agent: bool) -> AnyView {
     let said = match &preview.agent_words {
         Some(words) => view! { <div class="said-words">{text::body(words)}</div> }.into_any(),
         None if agent => view! { <p>"The agent gave no reason."</p> }.into_any(),
-        None => view! { <p>"No agent asked for this."</p> }.into_any(),
+        None => return by_a_person(),
     };
     view! {
         <section class="said" aria-label="The agent's words">
             <h2>"The agent's words" <span>"written by the agent, checked by nobody"</span></h2>
             {said}
+        </section>
+    }
+    .into_any()
+}
+
+/// A call that no agent made has no agent's words.
+fn by_a_person() -> AnyView {
+    view! {
+        <section class="said" aria-label="Who asked">
+            <h2>"Who asked"</h2>
+            <p>"A person made this call, not an agent: there are no agent's words to weigh."</p>
         </section>
     }
     .into_any()

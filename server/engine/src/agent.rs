@@ -11,6 +11,8 @@ pub struct AgentLine {
     pub name: String,
     /// The owner's name.
     pub owner: String,
+    /// The owner's address.
+    pub owner_email: String,
     /// Every write of its key goes to the approval queue.
     pub requires_approval: bool,
     /// What its key may be used for.

@@ -113,6 +113,26 @@ impl Catalogue {
         self.actions.iter()
     }
 
+    /// What is wrong with the name of an action, or `fetch:CREDENTIAL`, in a toolset; `None`: it names something.
+    pub(crate) fn fault_of_tool(&self, name: &str) -> Option<String> {
+        let fetches = self.credentials().map(|credential| format!("fetch:{}", credential.name));
+        let tools: Vec<String> = self
+            .actions()
+            .map(|action| action.tool())
+            .chain(fetches)
+            .chain(["fetch", "via"].map(str::to_owned))
+            .collect();
+        if tools.iter().any(|tool| tool == name) {
+            return None;
+        }
+        let near = mistake::nearest(name, tools.iter().map(String::as_str));
+        let advice = near.map_or_else(
+            || "Name an action of the catalogue, or fetch:CREDENTIAL.".to_owned(),
+            |near| format!("Did you mean “{near}”?"),
+        );
+        Some(format!("The catalogue has no action “{name}”. {advice}"))
+    }
+
     /// The credential of this name.
     pub fn credential(&self, name: &str) -> Option<&Arc<Credential>> {
         self.credentials.iter().find(|credential| credential.name == name)

@@ -115,6 +115,9 @@ impl Engine {
                 "The session has to be 1 to 128 visible ASCII characters.",
             ));
         }
+        let catalogue = self.catalogue();
+        let unknown = wanted.toolset.iter().flatten().filter_map(|name| catalogue.fault_of_tool(name));
+        faults.extend(unknown.map(|fault| FieldError::new("/toolset", fault)));
         let owner = match owner {
             Some(owner) if faults.is_empty() => owner,
             _ => return Err(Refusal::Invalid(faults)),

@@ -139,6 +139,7 @@ fn item(agent: &AgentLine) -> Value {
         "id": agent.id,
         "name": agent.name,
         "owner": agent.owner,
+        "owner_email": agent.owner_email,
         "requires_approval": agent.requires_approval,
         "abilities": agent.abilities,
         "toolset": agent.toolset,

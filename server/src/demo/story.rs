@@ -49,7 +49,7 @@ impl Story<'_> {
              1. Open     {desk}\n\
              2. Sign in  as one of\n\n{people}\n\n\
              3. Confirm  what the agent asks, and see it happen at {upstream}\n\n\
-             {agent} To call as it does:\n\n\
+             {agent} Other commands of `countersign`, such as `agent add`, do not reach this desk. To call as the agent does:\n\n\
              export DESK={desk} SERVICE={upstream} AGENT_KEY={key}\n{call}\n",
             desk = self.places.desk_url(),
             upstream = self.places.upstream_url(),

@@ -108,6 +108,7 @@ impl Upstream {
     pub(super) fn router(self) -> Router {
         Router::new()
             .route("/", get(page::show))
+            .route("/style.css", get(page::style))
             .route("/state", get(state))
             .route("/mail/messages", post(send))
             .route("/mail/recipients/{address}", get(recipient))

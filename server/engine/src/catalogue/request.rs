@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::address::Address;
 use super::document::{Entry, Kind, Node, Section};
-use super::mistake::{Notes, Span, Wrong};
+use super::mistake::{Notes, Span, Wrong, nearest};
 use super::template::{RESERVED, Scope, Template, Vocabulary, words};
 use crate::credential::Credential;
 use crate::outgoing::Outgoing;
@@ -63,12 +63,48 @@ enum JsonTemplate {
     Object(Vec<(String, JsonTemplate)>),
 }
 
+/// Methods that are in use. Another one is taken too, unless it looks like one of these misspelt.
+const METHODS: &[&str] = &[
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "PATCH",
+    "DELETE",
+    "OPTIONS",
+    "QUERY",
+    "CONNECT",
+    "TRACE",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "MKCOL",
+    "PROPFIND",
+    "PROPPATCH",
+    "REPORT",
+    "SEARCH",
+    "PURGE",
+    "LINK",
+    "UNLINK",
+    "BIND",
+    "LIST",
+    "ACL",
+];
+
 /// Reads a method.
 pub(super) fn method(text: &str, span: &Span, notes: &Notes<'_>) -> Option<Method> {
     let expected = "an upper-case method such as GET or POST";
     let upper = !text.is_empty() && text.chars().all(|c| c.is_ascii_uppercase() || c == '-');
     let method = Method::from_bytes(text.as_bytes()).ok().filter(|_| upper);
+    let misspelt = if METHODS.contains(&text) { None } else { nearest(text, METHODS.iter().copied()) };
     match method {
+        Some(_) if misspelt.is_some() => {
+            notes.add(
+                span,
+                Wrong::new(format!("“{text}” is no method")).nearest(text, METHODS.iter().copied()),
+            );
+        }
         None => notes.add(span, Wrong::new(format!("“{text}” is no method")).expected(expected)),
         Some(Method::CONNECT | Method::TRACE) => notes.add(span, Wrong::new(format!("{text} is never sent"))),
         Some(method) => return Some(method),

@@ -911,3 +911,16 @@ preview = { title = "X" }
     let lines: Vec<_> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
     assert!(lines.contains(&(5, "“step_up = true” is not available yet")), "{lines:?}");
 }
+
+#[test]
+fn a_misspelt_method_is_a_mistake_and_a_rare_one_is_not() {
+    let credential = |method: &str| {
+        format!(
+            "[[credential]]\nname = \"m\"\nhosts = [\"a.example\"]\nsecret = {{ store = true }}\nmethods = [\"GET\",\n\"{method}\"]\n"
+        )
+    };
+    assert_eq!(mistakes(&credential("POTS")), "c.toml:6:1: “POTS” is no method; did you mean “POST”?");
+    for taken in ["PATCH", "PURGE", "MKCALENDAR"] {
+        assert_eq!(mistakes(&credential(taken)), "");
+    }
+}

@@ -10,7 +10,7 @@ impl Store {
     /// Every agent with its newest key, by name.
     pub async fn agents(&self) -> Result<Vec<AgentLine>, StoreError> {
         let rows = sqlx::query(
-            "SELECT a.id, a.name, a.revoked_at, p.name AS owner, k.requires_approval, k.abilities, k.toolset, \
+            "SELECT a.id, a.name, a.revoked_at, p.name AS owner, p.email AS owner_email, k.requires_approval, k.abilities, k.toolset, \
                     k.last_used_at, k.revoked_at AS key_revoked_at \
              FROM agents a JOIN persons p ON p.id = a.owner_id \
              JOIN keys k ON k.id = (SELECT MAX(n.id) FROM keys n WHERE n.agent_id = a.id) \
@@ -73,6 +73,7 @@ fn read_line(row: &sqlx::any::AnyRow) -> Result<AgentLine, StoreError> {
         id: columns.parse("id")?,
         name: columns.get("name")?,
         owner: columns.get("owner")?,
+        owner_email: columns.get("owner_email")?,
         requires_approval: columns.flag("requires_approval")?,
         abilities: columns.json("abilities")?,
         toolset: columns.json_maybe("toolset")?,

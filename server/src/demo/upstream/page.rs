@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
-use http::header::CONTENT_SECURITY_POLICY;
+use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 
 use super::Upstream;
 use super::world::World;
@@ -10,7 +10,13 @@ use super::world::World;
 /// Everything that was done, for people. It renews itself.
 pub(super) async fn show(State(upstream): State<Upstream>) -> Response {
     let page = Html(render(&upstream.world()));
-    ([(CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'")], page).into_response()
+    ([(CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'self'; frame-ancestors 'none'")], page)
+        .into_response()
+}
+
+/// How the page looks.
+pub(super) async fn style() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("page.css"))
 }
 
 fn render(world: &World) -> String {
@@ -20,7 +26,7 @@ fn render(world: &World) -> String {
     let customers = world.customers.values().map(|c| [c.id, c.name, c.email]);
     [
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"3\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>The demo's upstream</title>\
+         <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/style.css\"><title>The demo's upstream</title>\
          <h1>The demo's upstream</h1><p>What the desk has sent arrives here. This page renews itself.</p>"
             .to_owned(),
         format!("<p>Writes that arrived: {}. That changed something: {}.</p>", world.writes_received, world.writes_done),
@@ -41,7 +47,7 @@ fn table<'a>(title: &str, head: [&str; 3], rows: impl Iterator<Item = [&'a str; 
     };
     let rows: String = rows.map(row).collect();
     let rows = if rows.is_empty() { "<tr><td colspan=\"3\">None yet.</td></tr>".to_owned() } else { rows };
-    format!("<h2>{title}</h2><table border=\"1\"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+    format!("<h2>{title}</h2><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
 }
 
 fn escaped(text: &str) -> String {

@@ -219,7 +219,7 @@ on_both! {
         assert!(desk.preview(&desk.ann, first).await.warnings.is_empty());
         let second = hold().await;
         let warnings = desk.preview(&desk.ann, second).await.warnings;
-        assert_eq!(warnings, ["The same call, with the same arguments, waits or is under way already."]);
+        assert_eq!(warnings, ["The same call, with the same arguments, waits, is under way or ended in doubt already."]);
         let other = desk.held(desk.careful("send_mail", json!({ "to": "x@y.example", "body": "text" })).await).await;
         assert!(desk.preview(&desk.ann, other).await.warnings.is_empty(), "other arguments");
         let ann = desk.decider(&desk.ann).await;

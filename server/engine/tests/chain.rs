@@ -310,7 +310,7 @@ async fn actor(desk: &Desk, caller: &Caller, name: &str) -> Actor {
                 toolset: match toolset {
                     Toolset::All => None,
                     Toolset::HasIt => Some(vec![name.to_owned()]),
-                    Toolset::LacksIt => Some(vec!["another".to_owned()]),
+                    Toolset::LacksIt => Some(vec!["fetch".to_owned()]),
                 },
                 session: None,
             };

@@ -7,7 +7,7 @@ import { until } from '../../lib/wait.js';
 
 test('the actions are those the key may call', async ({ desk, ann, agent }) => {
   const all = await agent.list('/v1/actions');
-  expect(all.map(({ name }) => name).sort()).toEqual(['count_messages', 'move_ticket', 'send_mail', 'send_mail_later', 'send_mail_soon', 'wipe_customer']);
+  expect(all.map(({ name }) => name).sort()).toEqual(['count_messages', 'move_ticket', 'order_goods', 'send_mail', 'send_mail_later', 'send_mail_soon', 'wipe_customer']);
   const mail = all.find(({ name }) => name === 'send_mail');
   expect(mail).toMatchObject({ title: 'Send a mail', effect: 'external', annotations: { readOnlyHint: false, openWorldHint: true } });
   expect(Object.keys(mail.input_schema.properties)).toEqual(expect.arrayContaining(['to', 'subject', 'body', 'dry_run', 'idempotency_key']));

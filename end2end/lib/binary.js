@@ -61,6 +61,8 @@ export async function command(args, { cwd, env, stdin = '' }) {
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (err += text));
+  // A command that reads nothing may have ended before; its exit code is what counts.
+  child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`countersign ${args.join(' ')} exited with ${code}:\n${out}${err}`);

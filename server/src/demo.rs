@@ -64,6 +64,7 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     let engine = open(folder.path(), filled_in(places), &secrets).await?;
     let cast = Cast::assemble(&engine, &ambient).await?;
     let story = Story { places, cast: &cast, quiet_agent: wishes.quiet_agent };
+    let stop = serve::Stop::listen()?;
     if wishes.json {
         story.tell_programs()?;
     } else {
@@ -71,7 +72,7 @@ pub(crate) async fn run(wishes: Wishes) -> Result<(), Failure> {
     }
     let agent =
         (!wishes.quiet_agent).then(|| tokio::spawn(agent::run(places.desk, cast.keys(), !wishes.json)));
-    let served = serve::serve(engine, desk).await;
+    let served = serve::serve(engine, desk, stop).await;
     upstream.abort();
     if let Some(agent) = agent {
         agent.abort();

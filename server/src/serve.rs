@@ -47,14 +47,15 @@ pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr, Failure> {
     listener.local_addr().map_err(failed)
 }
 
+fn failed(error: &std::io::Error) -> Failure {
+    Failure::new(format!("Serving failed: {error}."), UNDONE, "Start it again.")
+}
+
 /// Serves until it is told to stop, then lets what is being sent come to its end.
 ///
 /// # Errors
-/// When the listener fails, or the signals cannot be heard.
-pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), Failure> {
-    let failed =
-        |error: std::io::Error| Failure::new(format!("Serving failed: {error}."), UNDONE, "Start it again.");
-    let mut stop = Stop::listen().map_err(failed)?;
+/// When the listener fails.
+pub(crate) async fn serve(engine: Engine, listener: TcpListener, mut stop: Stop) -> Result<(), Failure> {
     let jobs = engine.start_jobs();
     let (told, tell) = tokio::sync::oneshot::channel::<()>();
     let told_to_stop = async { drop(tell.await) };
@@ -73,7 +74,7 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener) -> Result<(), F
             if !finished {
                 tracing::warn!("stopped before everything sent had been answered");
             }
-            served.map_err(|error| failed(error.into()))
+            served.map_err(|error| failed(&error.into()))
         }
         () = tokio::time::sleep(END_TIME + SPARE_TIME) => {
             tracing::warn!("stopped before every connection had ended");
@@ -97,15 +98,18 @@ pub(crate) fn app(engine: &Engine) -> Router {
         .layer(from_fn(request_id::carry))
 }
 
-/// The signals that end the server.
-struct Stop {
+/// The signals that end the server. They are heard from here on, so this comes before anybody is told that it listens.
+pub(crate) struct Stop {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 impl Stop {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    /// # Errors
+    /// When the signals cannot be heard.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let hear = |kind| signal(kind).map_err(|error| failed(&error));
+        Ok(Self { terminate: hear(SignalKind::terminate())?, interrupt: hear(SignalKind::interrupt())? })
     }
 
     async fn told(&mut self) {

@@ -372,6 +372,16 @@ fn a_server_says_which_credentials_have_no_secret_and_starts() {
     );
 }
 
+/// Whoever reads that it listens may end it at once: it has to hear that already.
+#[test]
+fn a_server_hears_its_end_as_soon_as_it_says_that_it_listens() {
+    let place = Place::fresh();
+    for _ in 0..8 {
+        let (server, _) = Running::start(place.command("serve --json"));
+        assert_eq!(server.stop(), Some(0));
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_server_leaves_no_core_dump() {

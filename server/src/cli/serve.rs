@@ -30,9 +30,7 @@ impl Serve {
         }
         let engine = config::open(config, catalogue, Environment::of_process()).await?;
         tell_of_missing_secrets(&engine).await;
-        let url = engine.public_url();
-        let text = format!("Countersign listens on {listen}; people open {url}");
-        self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;
+        let stop = serve::Stop::listen()?;
         let reloading = reload::on_signal(engine.clone(), config.file.clone()).map_err(|error| {
             Failure::new(
                 format!("SIGHUP cannot be heard: {error}."),
@@ -40,7 +38,10 @@ impl Serve {
                 "Start it again.",
             )
         })?;
-        let served = serve::serve(engine, listener).await;
+        let url = engine.public_url();
+        let text = format!("Countersign listens on {listen}; people open {url}");
+        self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;
+        let served = serve::serve(engine, listener, stop).await;
         reloading.abort();
         served?;
         Ok(ExitCode::SUCCESS)

@@ -69,14 +69,19 @@ async fn answered(engine: &Engine, request: Request) -> Result<Response, Rejecte
     let address = Address::of(&parts.uri);
     let credential = engine.catalogue().credential(&address.credential).cloned();
     let key = desk_key::of(&parts.headers, credential.as_deref()).ok_or(Refusal::Unauthenticated)?;
-    let actor = engine.authenticate(&key).await?;
-    let url = engine.catalogue().via_address(&address.credential, &address.tail).ok_or(Refusal::NotFound)?;
+    let actor = engine.authenticate(&key.text).await?;
+    if key.in_own_header && !engine.catalogue().lets_pass_on(Surface::Via, &address.credential, &actor) {
+        // Where there is no such credential nobody would have looked for a key in that header.
+        return Err(Refusal::Unauthenticated.into());
+    }
     let CallHeaders { keys: key_header, session, tenant, reason } = CallHeaders::read(&parts.headers)?;
     let (limit, wait) = {
         let settings = &engine.catalogue().server;
         (settings.request_limit, settings.via_wait)
     };
     let body = body::bytes(&parts.headers, body, limit).await?;
+    // Only now, so that a credential that is not there is told like one that the caller may not use.
+    let url = engine.catalogue().via_address(&address.credential, &address.tail).ok_or(Refusal::NotFound)?;
     let headers = for_the_service(parts.headers);
     let input = raw_request::arguments(&address.credential, &parts.method, &url, &headers, &body);
     let (surface, action) = (Surface::Via, Surface::Via.to_string());

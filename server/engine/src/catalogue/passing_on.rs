@@ -35,6 +35,14 @@ impl Catalogue {
         Some(Arc::new(passing_on(surface, credential, effect)))
     }
 
+    /// Whether a caller may pass requests on with the credential of this name.
+    pub fn lets_pass_on(&self, surface: Surface, credential: &str, actor: &Actor) -> bool {
+        let open_to = |credential: &Arc<Credential>| {
+            passing_on(surface, Some(credential.clone()), Effect::Write).is_open_to(actor)
+        };
+        self.surfaces.is_on(surface) && self.credential(credential).is_some_and(open_to)
+    }
+
     /// The address behind a path below `/via/{credential}`, text put to text, so that no byte of it is another one.
     /// `tail` begins with the path's slash or is empty.
     pub fn via_address(&self, credential: &str, tail: &str) -> Option<String> {
@@ -91,9 +99,16 @@ impl Action {
         }
     }
 
+    /// Whether the agent's toolset has it, and the credential's `allow` list the caller.
+    pub(crate) fn is_open_to(&self, actor: &Actor) -> bool {
+        let toolset = actor.agent().and_then(|agent| agent.toolset.as_ref());
+        let tool = self.tool();
+        toolset.is_none_or(|tools| tools.contains(&tool)) && self.allows(actor)
+    }
+
     /// Whether the caller may use the credential for requests of their own. An action of the catalogue has rules of
     /// its own instead.
-    pub fn allows(&self, actor: &Actor) -> bool {
+    fn allows(&self, actor: &Actor) -> bool {
         match &self.credential {
             Some(credential) if self.passes_on() => credential.allow.iter().any(|who| is(who, actor)),
             _ => true,

@@ -17,7 +17,7 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
         .filter(|action| {
             catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface)
         })
-        .filter(|action| in_toolset(&arrival.actor, &action.tool()) && action.allows(&arrival.actor));
+        .filter(|action| action.is_open_to(&arrival.actor));
     let action = match (&arrival.actor, action) {
         // Nobody in particular is told the same of every action that is not public, whether there is one or not.
         (Actor::Public { .. }, Some(action)) if action.public => action,
@@ -36,11 +36,6 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
         action,
     };
     Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
-}
-
-fn in_toolset(actor: &Actor, tool: &str) -> bool {
-    let toolset = actor.agent().and_then(|agent| agent.toolset.as_ref());
-    toolset.is_none_or(|tools| tools.iter().any(|listed| listed == tool))
 }
 
 /// The agent's session: the one its key is bound to, else the one it names, else its key's id.

@@ -9,11 +9,22 @@ use http::header::AUTHORIZATION;
 /// How the desk's own keys and tokens begin.
 const PREFIXES: [&str; 2] = ["csk_", "csu_"];
 
+/// A key, and where it stood.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct DeskKey {
+    pub(super) text: String,
+    /// In the credential's own header: read there only because there is such a credential.
+    pub(super) in_own_header: bool,
+}
+
 /// The key: from `Authorization: Bearer`, from the user of `Authorization: Basic`, or from the credential's own header.
 /// What is no key of the desk's is passed over: some programs send a second thing of their own.
-pub(super) fn of(headers: &HeaderMap, credential: Option<&Credential>) -> Option<String> {
-    let found = [bearer(headers), basic_user(headers), own_header(headers, credential)];
-    found.into_iter().flatten().find(|key| PREFIXES.iter().any(|prefix| key.starts_with(prefix)))
+pub(super) fn of(headers: &HeaderMap, credential: Option<&Credential>) -> Option<DeskKey> {
+    let is_ours = |key: &String| PREFIXES.iter().any(|prefix| key.starts_with(prefix));
+    let usual = [bearer(headers), basic_user(headers)].into_iter().flatten().find(is_ours);
+    let in_own_header = usual.is_none();
+    let text = usual.or_else(|| own_header(headers, credential).filter(is_ours))?;
+    Some(DeskKey { text, in_own_header })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<String> {
@@ -65,7 +76,7 @@ mod tests {
         for (name, value) in headers {
             map.append(name, value);
         }
-        of(&map, catalogue.credential("c").map(AsRef::as_ref))
+        of(&map, catalogue.credential("c").map(AsRef::as_ref)).map(|key| key.text)
     }
 
     #[test]

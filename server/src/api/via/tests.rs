@@ -1,5 +1,6 @@
 //! `/via` over HTTP, from small requests to a program of its own.
 
+mod hidden;
 mod smuggling;
 mod streaming;
 

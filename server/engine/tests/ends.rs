@@ -181,6 +181,49 @@ on_both! {
 }
 
 on_both! {
+    /// Seed, release: "Called when the request is refused: gives the idempotency claim up. Never raises."
+    async fn a_database_that_is_away_when_a_key_is_given_up_frees_it_later(desk: Desk) {
+        desk.upstream.behave(Behaviour::WaitThen(503));
+        let (engine, arrival) = (desk.engine.clone(), keyed(desk.quick("note", json!({ "text": "x" })).await, "k"));
+        let again = arrival.clone();
+        let caller = tokio::spawn(async move { engine.call(arrival, None).await });
+        desk.upstream.until_writes(1).await;
+        desk.database.run("ALTER TABLE claims RENAME TO claims_away").await.expect("away");
+        desk.upstream.release();
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM calls WHERE state = 'sending'").await, 1, "nothing half recorded");
+        desk.database.run("ALTER TABLE claims_away RENAME TO claims").await.expect("back");
+        let refused = caller.await.expect("no panic");
+        assert_eq!(refused, Err(Refusal::UpstreamFailed(Some(503))));
+        desk.upstream.behave(answer(200));
+        let done = desk.engine.call(again, None).await;
+        assert!(matches!(&done, Ok(Answer::Done(_))), "the key is free: {done:?}");
+    }
+}
+
+on_both! {
+    /// "… the answer is sent anyway; the claim then runs out with its lease": what is not known to the desk is in doubt
+    /// for it, and nothing is sent again.
+    async fn a_database_that_stays_away_keeps_no_answer_back(desk: Desk) {
+        desk.upstream.behave(Behaviour::Wait);
+        let (engine, arrival) = (desk.engine.clone(), keyed(desk.quick("note", json!({ "text": "x" })).await, "k"));
+        let again = arrival.clone();
+        let caller = tokio::spawn(async move { engine.call(arrival, None).await });
+        desk.upstream.until_writes(1).await;
+        desk.database.run("ALTER TABLE receipts RENAME TO receipts_away").await.expect("away");
+        desk.upstream.release();
+        let answer = caller.await.expect("no panic");
+        assert!(matches!(&answer, Ok(Answer::Done(done)) if done.executed && done.receipt_id.is_none()), "{answer:?}");
+        desk.database.run("ALTER TABLE receipts_away RENAME TO receipts").await.expect("back");
+        desk.pass(3_600);
+        desk.engine.recover_sends().await.expect("the job runs");
+        let repeated = desk.engine.call(again, None).await;
+        assert!(matches!(repeated, Err(Refusal::OutcomeUnknown(_))), "{repeated:?}");
+        assert_eq!(desk.upstream.writes().len(), 1);
+    }
+}
+
+on_both! {
     /// Section 4, `Prefer: wait` on the call itself: the final answer is the problem `expired` or `withdrawn`, and never
     /// `declined`.
     async fn whoever_waits_is_told_how_it_ended_without_a_person(desk: Desk) {

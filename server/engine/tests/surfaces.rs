@@ -186,15 +186,16 @@ on_both! {
         let abilities = Ability::AGENT_DEFAULT.to_vec();
         let token = desk.engine.add_token("ann@desk.test", abilities).await.expect("a token").1;
         let callers = [
-            ("a person's session", Actor::Person(desk.visitor(&desk.max).await), ["passes", "preview", "held", "held"]),
-            ("a person's token", desk.actor(token.reveal()).await, ["passes", "preview", "held", "held"]),
-            ("a key with requires_approval", desk.actor(&desk.careful).await, ["passes", "preview", "held", "held"]),
-            ("any other key", desk.actor(&desk.quick).await, ["passes", "preview", "passes", "prompt"]),
-            ("Rust code", Actor::System, ["passes", "preview", "passes", "prompt"]),
-            ("public", Actor::Public { client: None }, ["passes", "preview", "passes", "prompt"]),
+            ("a person's session", Actor::Person(desk.visitor(&desk.max).await), ["passes", "preview", "preview", "held", "held"]),
+            ("a person's token", desk.actor(token.reveal()).await, ["passes", "preview", "preview", "held", "held"]),
+            ("a key with requires_approval", desk.actor(&desk.careful).await, ["passes", "preview", "preview", "held", "held"]),
+            ("any other key", desk.actor(&desk.quick).await, ["passes", "preview", "preview", "passes", "prompt"]),
+            ("Rust code", Actor::System, ["passes", "preview", "preview", "passes", "prompt"]),
+            ("public", Actor::Public { client: None }, ["passes", "preview", "preview", "passes", "prompt"]),
         ];
         let columns = [
             ("look", json!({})),
+            ("look", json!({ "dry_run": true })),
             ("send", json!({ "text": "a", "dry_run": true })),
             ("note", json!({ "text": "b" })),
             ("send", json!({ "text": "c" })),

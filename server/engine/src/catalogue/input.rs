@@ -17,8 +17,9 @@ pub(super) fn is_control(name: &str) -> bool {
 }
 
 /// Step 6 on surface `mcp`: leaves only what is advertised, also within objects whose schema allows nothing more.
+/// `dry_run` stays for reads too, which do not advertise it: who asks for a preview gets no more, on any surface.
 pub fn cut_to_schema(action: &Action, arguments: Map<String, Value>) -> Map<String, Value> {
-    let kept = arguments.into_iter().filter(|(name, _)| is_advertised(action, name));
+    let kept = arguments.into_iter().filter(|(name, _)| name == "dry_run" || is_advertised(action, name));
     kept.map(|(name, value)| {
         let value = match action.input.property(&name) {
             Some(schema) => cut_value(schema, value),

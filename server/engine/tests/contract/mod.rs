@@ -228,14 +228,11 @@ impl World {
         self.gate(memory, call, key)
     }
 
-    /// On `mcp` the arguments are cut to what is advertised: `dry_run` of writes, `confirm_token` of dangerous ones.
+    /// On `mcp` the arguments are cut to what is advertised, and to `dry_run`: `confirm_token` is that of dangerous ones.
     fn cut(&self, call: &Call) -> Call {
         let mut call = call.clone();
         if call.surface == Surface::Mcp {
             call.unknown_argument = false;
-            if !self.is_write() {
-                call.dry_run = DryRun::Absent;
-            }
             if !self.is_dangerous() {
                 call.token = Token::None;
             }

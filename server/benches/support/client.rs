@@ -38,6 +38,8 @@ impl Client {
     /// Asks once: how long until the whole answer was there.
     pub(crate) async fn exchange(&mut self) -> Duration {
         let request = self.request.clone();
+        // The answer may be whole before the connection is free again.
+        self.sender.ready().await.expect("a connection that stays open");
         let begun = Instant::now();
         let response = self.sender.send_request(request).await.expect("an answer");
         let status = response.status();

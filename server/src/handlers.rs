@@ -7,3 +7,6 @@ use engine::Handlers;
 pub(crate) fn brought_along() -> Handlers {
     Handlers::new()
 }
+
+#[cfg(test)]
+mod tests;

@@ -121,6 +121,15 @@ impl Desk {
         &self.cast.people[2].token
     }
 
+    /// A browser session of Ann's: its cookie.
+    pub(crate) async fn sign_in_as_ann(&self) -> String {
+        let ann = &self.cast.people[0];
+        let form = [("email", ann.email), ("password", ann.password.as_str())];
+        let told = self.ask("POST", "/do/sign-in").form(&form).ok(303).await;
+        let set = told.headers["set-cookie"].to_str().expect("text");
+        set.split(';').next().unwrap_or_default().to_owned()
+    }
+
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask<'_> {
         Ask {
             desk: self,
@@ -170,6 +179,13 @@ impl Ask<'_> {
 
     pub(crate) fn json(self, body: &Value) -> Self {
         self.bytes(body.to_string().into_bytes())
+    }
+
+    /// A form of one of the desk's own pages.
+    pub(crate) fn form(self, fields: &[(&str, &str)]) -> Self {
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let ask = self.header("origin", "http://127.0.0.1:8087");
+        ask.header("content-type", "application/x-www-form-urlencoded").raw(body.into_bytes())
     }
 
     /// Bytes that say they are JSON.

@@ -1,17 +1,19 @@
 // The catalogue of the tests: a credential for the upstream, and one action of each kind.
 
 /**
- * @param {{port: number, database: string, upstream: string, lease?: string}} options
- *   `upstream` is host:port; `database` a URL as in the catalogue
+ * @param {{port: number, database: string, upstream: string, lease?: string, settings?: string, more?: string}} options
+ *   `upstream` is host:port; `database` a URL as in the catalogue; `settings` are further lines of its `[server]`, and
+ *   `more` stands at its end
  * @returns {string} the text of a countersign.toml
  */
-export function catalogue({ port, database, upstream, lease = '2s' }) {
+export function catalogue({ port, database, upstream, lease = '2s', settings = '', more = '' }) {
   return `
 [server]
 listen = "127.0.0.1:${port}"
 public_url = "http://127.0.0.1:${port}"
 database_url = "${database}"
 lease = "${lease}"
+${settings}
 
 [[credential]]
 name = "office"
@@ -95,6 +97,8 @@ credential = "office"
 input = { type = "object", required = ["id"], additionalProperties = false, properties = { id = { type = "string" } } }
 request = { method = "DELETE", url = "http://${upstream}/customers/{{ input.id }}" }
 preview = { title = "Wipe customer {{ input.id }}", target = "customer {{ input.id }}", fields = [ { label = "Customer", value = "{{ input.id }}" } ] }
+
+${more}
 `;
 
   function mail(name, title, undo) {

@@ -16,16 +16,17 @@ export const PASSWORD = 'correct horse battery staple';
 
 export class Desk {
   /**
-   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream}} options
+   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream, settings?: string, more?: string}} options
+   *   `settings` and `more` go into the catalogue
    */
-  static async start({ database, upstream }) {
+  static async start({ database, upstream, ...rest }) {
     const desk = new Desk();
     try {
       desk.folder = await mkdtemp(path.join(os.tmpdir(), 'countersign-'));
       desk.database = await makeDatabase(database, desk.folder);
       desk.port = await freePort();
       desk.url = `http://127.0.0.1:${desk.port}`;
-      const text = catalogue({ port: desk.port, database: desk.database.url, upstream: upstream.host });
+      const text = catalogue({ port: desk.port, database: desk.database.url, upstream: upstream.host, ...rest });
       await writeFile(path.join(desk.folder, 'countersign.toml'), text);
       await desk.serve();
     } catch (error) {

@@ -9,14 +9,24 @@ export const test = base.extend({
   /** The project's database. */
   database: ['sqlite', { option: true }],
 
-  upstream: async ({}, use) => {
-    const upstream = await Upstream.start();
+  /** What else stands in the catalogue, given the upstream: `settings` of its `[server]`, and `more` at its end. */
+  extras: async ({}, use) => {
+    await use(() => ({}));
+  },
+
+  /** What kind of service the upstream is. */
+  service: async ({}, use) => {
+    await use(Upstream);
+  },
+
+  upstream: async ({ service }, use) => {
+    const upstream = await service.start();
     await use(upstream);
     await upstream.stop();
   },
 
-  desk: async ({ database, upstream }, use, info) => {
-    const desk = await Desk.start({ database, upstream });
+  desk: async ({ database, upstream, extras }, use, info) => {
+    const desk = await Desk.start({ database, upstream, ...extras(upstream) });
     await use(desk);
     if (info.status !== info.expectedStatus) {
       await info.attach('server output', { body: desk.server.output, contentType: 'text/plain' });

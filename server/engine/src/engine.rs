@@ -18,6 +18,7 @@ use crate::ending::Ending;
 use crate::feed::MOST_FEEDS;
 use crate::journal::Journal;
 use crate::nudge::Nudges;
+use crate::open_sends::OpenSends;
 use crate::pipeline;
 use crate::queue::Queue;
 use crate::seal::Sealer;
@@ -37,6 +38,7 @@ struct Inner {
     nudges: Nudges,
     journal: Journal,
     ending: Ending,
+    open_sends: OpenSends,
     queue: Queue,
     streams: Arc<Streams>,
     /// A permit for each feed that is open.
@@ -102,6 +104,7 @@ impl Engine {
             nudges: Nudges::new(),
             journal: Journal::new(),
             ending: Ending::new(),
+            open_sends: OpenSends::default(),
             queue: Queue::new(),
             streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
@@ -231,6 +234,10 @@ impl Engine {
 
     pub(crate) fn ending(&self) -> &Ending {
         &self.0.ending
+    }
+
+    pub(crate) fn open_sends(&self) -> &OpenSends {
+        &self.0.open_sends
     }
 
     pub(crate) fn queue(&self) -> &Queue {

@@ -112,6 +112,25 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_forwarded_bare() {
+        assert_eq!(IdempotencyKey::header("\"abc\"").expect("a key").as_str(), "abc");
+    }
+
+    #[test]
+    fn a_key_stands_for_one_request() {
+        let input = |n: i32| InputHash::of_request("POST", "/", n.to_string().as_bytes());
+        assert_eq!(request_hash("mail", input(1)), request_hash("mail", input(1)));
+        assert_ne!(request_hash("mail", input(1)), request_hash("mail", input(2)));
+        assert_ne!(request_hash("mail", input(1)), request_hash("pay", input(1)));
+        assert_ne!(passed_on_hash(input(1)), passed_on_hash(input(2)));
+        assert_ne!(
+            passed_on_hash(input(1)),
+            request_hash("", input(1)),
+            "an action's key is not a request's"
+        );
+    }
+
+    #[test]
     fn what_is_no_key() {
         let long = "x".repeat(129);
         for text in ["", "\"\"", "a b", "ä", "\"a", "a\u{7f}", "\"a\"b\"", r#""a\n""#, long.as_str()] {

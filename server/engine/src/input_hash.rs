@@ -81,4 +81,19 @@ mod tests {
         assert_ne!(number(u64::MAX), number(u64::MAX - 1));
         assert_ne!(hash(json!({"a": i64::MIN})), hash(json!({"a": i64::MIN + 1})));
     }
+
+    /// RFC 8785 has one spelling of a number, as long as a double holds it.
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        for (whole, real) in
+            [(1, 1.0), (1 << 53, 9_007_199_254_740_992.0), (-(1_i64 << 53), -9_007_199_254_740_992.0)]
+        {
+            assert_eq!(hash(json!({ "a": whole })), hash(json!({ "a": real })), "{whole}");
+        }
+    }
+
+    #[test]
+    fn its_bytes_tell_it_apart() {
+        assert_ne!(hash(json!({"a": 1})).bytes(), hash(json!({"a": 2})).bytes());
+    }
 }

@@ -29,6 +29,7 @@ pub mod jobs;
 mod journal;
 pub mod keyring;
 pub mod nudge;
+mod open_sends;
 pub mod outgoing;
 mod passing_on;
 pub mod password;

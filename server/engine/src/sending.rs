@@ -27,6 +27,7 @@ pub(crate) async fn carry_out(
     action: &SharedAction,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
+    let _open = engine.open_sends().begin(row.id);
     let marked = mark(engine, row, action).await;
     if !holds_lease(engine, row).await {
         // Somebody else has given the call up by now; sending it would make that untrue.

@@ -11,8 +11,13 @@ impl Engine {
     /// Settles a call that is in doubt and answers with it. Settled as happened, its key replays; settled as not
     /// happened, its key is free.
     ///
+    /// A process that has lost the lease of a send may still hold its connection. As long as it does, it takes no
+    /// settlement of that call: what the service says is better than what a person found. Another process cannot see
+    /// the connection; there a late answer overrides the settlement.
+    ///
     /// # Errors
-    /// `NotFound` for whoever could not decide the call and is no operator; `AlreadyDecided` when it is not in doubt.
+    /// `NotFound` for whoever could not decide the call and is no operator; `AlreadyDecided` when it is not in doubt;
+    /// `StillSending` while its connection is open.
     pub async fn settle(
         &self,
         person: &PersonActor,
@@ -25,6 +30,9 @@ impl Engine {
         let reason = checked_reason(settlement.reason.as_deref())?.map(str::to_owned);
         if row.state != CallState::InDoubt {
             return Err(Refusal::AlreadyDecided);
+        }
+        if self.open_sends().has(id) {
+            return Err(Refusal::StillSending);
         }
         self.record_settlement(person, &row, settlement.outcome, reason).await?;
         self.nudges().tell(id);

@@ -111,6 +111,34 @@ on_both! {
 }
 
 on_both! {
+    /// Section 7: "A call can be settled once its lease has run out and its connection is closed."
+    async fn a_call_whose_connection_is_open_is_not_settled(desk: Desk) {
+        let waiting = confirmed(&desk, Behaviour::WaitThenCut).await;
+        desk.upstream.until_writes(1).await;
+        desk.pass(60);
+        desk.second_node().await.recover_sends().await.expect("the job runs");
+        let olga = desk.visitor(&desk.olga).await;
+        for finding in [Finding::Happened, Finding::DidNotHappen] {
+            assert_eq!(desk.engine.settle(&olga, waiting.call_id, found(finding)).await, Err(Refusal::StillSending));
+        }
+        assert_eq!(outcome(&desk).await, Outcome::InDoubt, "nothing was settled");
+        let again = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+        assert_eq!(again, Err(Refusal::OutcomeUnknown(waiting.call_id)), "the key is kept");
+        desk.upstream.release();
+        let settled = loop {
+            match desk.engine.settle(&olga, waiting.call_id, found(Finding::DidNotHappen)).await {
+                Err(Refusal::StillSending) => tokio::time::sleep(Duration::from_millis(10)).await,
+                other => break other.expect("the connection is closed"),
+            }
+        };
+        assert_eq!(settled.status, CallStatus::Failed);
+        let again = desk.engine.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await;
+        assert!(matches!(again, Ok(Answer::Waiting(_))), "asked about again: {again:?}");
+        assert_eq!(desk.upstream.writes().len(), 1);
+    }
+}
+
+on_both! {
     /// Ann is alone with an agent whose writes pass: nobody else could settle.
     async fn the_owner_settles_a_call_that_passed(desk: Desk) {
         desk.upstream.behave(Behaviour::Cut);

@@ -83,6 +83,8 @@ pub enum Refusal {
         /// The receipt, if one was written.
         receipt: Option<ReceiptId>,
     },
+    /// The call's connection is still open: its answer may come, so nobody can say yet how it ended.
+    StillSending,
     /// The desk itself cannot do it now; nothing was done.
     Unavailable,
 }
@@ -167,6 +169,7 @@ impl Refusal {
                 Problem::new(Code::UpstreamFailed, 502, "Upstream failed", detail)
                     .with_context(json!({ "upstream_status": status }))
             }
+            Self::StillSending => Problem::new(Code::Unavailable, 503, "Still being sent", "The connection to the service is still open, so its answer may come yet. Nothing was settled. Try again when the call's time limit has passed."),
             Self::Unavailable => Problem::new(Code::Unavailable, 503, "Unavailable", "The desk cannot do this now. Nothing was done. Try again in a moment."),
         }
     }
@@ -183,7 +186,7 @@ impl Refusal {
     pub const fn retry_after(&self) -> Option<u32> {
         match self {
             Self::RateLimited { retry_after } => Some(*retry_after),
-            Self::IdempotencyInFlight(_) | Self::Unavailable => Some(2),
+            Self::IdempotencyInFlight(_) | Self::StillSending | Self::Unavailable => Some(2),
             Self::Paused => Some(60),
             _ => None,
         }

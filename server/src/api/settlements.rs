@@ -16,7 +16,8 @@ use crate::problem::Rejected;
 /// Settle a call whose outcome is not known.
 ///
 /// By whoever could decide the call, or an operator. Settled as happened, the call is done and its idempotency key
-/// replays; settled as not happened, the key is free.
+/// replays; settled as not happened, the key is free. While the server still holds the connection of the call it is
+/// answered 503 `unavailable`: the service's own answer may come yet.
 #[utoipa::path(
     post, path = "/calls/{id}/settlement", operation_id = "settleCall", tag = "approvals",
     params(("id" = CallId, Path, description = "The call.")),

@@ -19,6 +19,8 @@ pub enum Behaviour {
     Wait,
     /// The same, and answers with this status then.
     WaitThen(u16),
+    /// The same, and closes without an answer then.
+    WaitThenCut,
 }
 
 /// One request as it came in.
@@ -139,6 +141,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
                 answer(&mut stream, 200, r#"{"id":"late"}"#).await;
             }
         }
+        Behaviour::WaitThenCut => drop(turn.changed().await),
         Behaviour::WaitThen(status) => {
             if turn.changed().await.is_ok() {
                 answer(&mut stream, status, r#"{"id":"late"}"#).await;

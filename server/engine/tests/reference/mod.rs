@@ -418,6 +418,11 @@ impl Desk {
         self.calls[call].kind
     }
 
+    /// Whether it waits for the end of its undo window, or for the job that sends it.
+    pub fn is_approved(&self, call: usize) -> bool {
+        self.calls[call].state == State::Approved
+    }
+
     /// Calls about which something can still be done.
     pub fn live(&self) -> Vec<usize> {
         let live = |call: &Call| {

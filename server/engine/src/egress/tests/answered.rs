@@ -28,13 +28,19 @@ async fn every_final_status_is_an_answer() {
 #[tokio::test]
 async fn a_redirect_is_the_answer_and_is_not_followed() {
     let mut elsewhere = Upstream::saying(said("200 OK", "elsewhere")).await;
-    let location = format!("http://127.0.0.1:{}/", elsewhere.port());
-    let mut upstream =
-        Upstream::saying(format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n"))
-            .await;
-    let response = answered(upstream.get().await);
-    assert_eq!((response.status, response.headers["location"].as_bytes()), (302, location.as_bytes()));
-    assert_eq!((upstream.connections().await, elsewhere.connections().await), (1, 0));
+    let metadata = "http://169.254.169.254/latest/meta-data/".to_owned();
+    for location in [format!("http://127.0.0.1:{}/", elsewhere.port()), metadata] {
+        for status in [301, 302, 303, 307, 308] {
+            let redirect =
+                format!("HTTP/1.1 {status} X\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+            let mut upstream = Upstream::saying(redirect).await;
+            let response = answered(upstream.get().await);
+            let told = (response.status, response.headers["location"].as_bytes());
+            assert_eq!(told, (status, location.as_bytes()));
+            assert_eq!(upstream.connections().await, 1, "{status} to {location}");
+        }
+    }
+    assert_eq!(elsewhere.connections().await, 0);
 }
 
 #[tokio::test]

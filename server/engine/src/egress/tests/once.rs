@@ -1,10 +1,16 @@
 //! One send is one connection and one request, whatever happens.
 
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
 use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 use super::credential::{local, secret};
 use super::upstream::{Fixed, Upstream, answered, egress, named, read_request};
+use crate::egress::{NeverLeft, Resolver, Sent};
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
@@ -17,6 +23,31 @@ async fn a_dead_address_is_passed_over() {
     let request = named("POST", &format!("http://api.test:{port}/"));
     let checked = egress.check(Some(&local("api.test", port)), request).expect("allowed");
     assert_eq!(answered(egress.send(checked, Some(&secret()), None).await).status, 200);
+    assert_eq!(upstream.connections().await, 1);
+}
+
+/// A name that turns to another address once it was checked (DNS rebinding): what was checked is what is connected to.
+#[tokio::test]
+async fn a_name_that_turns_is_asked_once() {
+    struct Turning(AtomicBool);
+    #[async_trait]
+    impl Resolver for Turning {
+        async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+            let turned = self.0.swap(true, Ordering::SeqCst);
+            Ok(vec![IpAddr::from(if turned { [169, 254, 169, 254] } else { [127, 0, 0, 1] })])
+        }
+    }
+    let mut upstream = Upstream::saying(OK).await;
+    let port = upstream.port();
+    let egress = egress().with_resolver(Turning(AtomicBool::new(false)));
+    let check = || {
+        let request = named("POST", &format!("http://api.test:{port}/"));
+        egress.check(Some(&local("api.test", port)), request).expect("allowed")
+    };
+    assert_eq!(answered(egress.send(check(), Some(&secret()), None).await).status, 200);
+    // The next send asks again, and does not go where the name leads by now.
+    let next = egress.send(check(), Some(&secret()), None).await;
+    assert!(matches!(next, Sent::NeverLeft(NeverLeft::Blocked(_))), "{next:?}");
     assert_eq!(upstream.connections().await, 1);
 }
 

@@ -380,42 +380,36 @@ impl Store {
 
     /// Renews the lease of a send. `false`: this process answers for it no more.
     pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state IN ('sending', 'running') AND lease_owner = $2",
         )
         .bind(id.to_string())
         .bind(owner)
-        .bind(until.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected() == 1)
+        .bind(until.micros());
+        Ok(self.write(query).await? == 1)
     }
 
     /// Notes the first delivery of a result: from then on it is kept for a shorter time.
     pub async fn mark_delivered(&self, id: CallId, now: Time, erase_at: Time) -> Result<(), StoreError> {
-        sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET delivered_at = $2, erase_at = CASE WHEN erase_at < $3 THEN erase_at ELSE $3 END \
              WHERE id = $1 AND delivered_at IS NULL AND erase_at IS NOT NULL",
         )
         .bind(id.to_string())
         .bind(now.micros())
-        .bind(erase_at.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(())
+        .bind(erase_at.micros());
+        self.write(query).await.map(drop)
     }
 
     /// Erases results that have been kept long enough, at most so many.
     pub async fn erase_results(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET result = NULL, erase_at = NULL WHERE id IN \
              (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
         )
         .bind(now.micros())
-        .bind(limit)
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected())
+        .bind(limit);
+        self.write(query).await
     }
 }
 

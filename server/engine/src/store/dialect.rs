@@ -43,10 +43,10 @@ impl Dialect {
         Ok(options.disable_statement_logging())
     }
 
-    /// How many connections may write at once.
-    pub(super) const fn writers(self) -> u32 {
+    /// How many connections the pool has: for reads on SQLite, for everything on PostgreSQL.
+    pub(super) const fn connections(self) -> u32 {
         match self {
-            Self::Sqlite => 1,
+            Self::Sqlite => 4,
             Self::Postgres => 16,
         }
     }
@@ -97,7 +97,7 @@ impl Dialect {
 }
 
 /// The file of the address.
-fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
+pub(super) fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
     let written = url.trim_start_matches("sqlite:").trim_start_matches("//");
     if written.is_empty() || written.starts_with(":memory:") || written.contains('?') {
         return Err(StoreError::Address("a SQLite address is “sqlite:” and the path of a file".to_owned()));
@@ -108,19 +108,17 @@ fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
 /// The address of the file, absolute; the file is made with owner-only rights when it is not there.
 fn sqlite_url(url: &str, base: &Path) -> Result<String, StoreError> {
     let path = sqlite_path(url, base)?;
-    make_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
+    open_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
     let path =
         path.to_str().ok_or_else(|| StoreError::Address("the database path is not UTF-8".to_owned()))?;
     Ok(format!("sqlite://{}", utf8_percent_encode(path, IN_PATH)))
 }
 
-#[cfg(unix)]
-fn make_private(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(|_| ())
-}
-
-#[cfg(not(unix))]
-fn make_private(path: &Path) -> std::io::Result<()> {
-    std::fs::OpenOptions::new().create(true).append(true).open(path).map(|_| ())
+/// A file that is there afterwards, made with owner-only rights when it was not.
+pub(super) fn open_private(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

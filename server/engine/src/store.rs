@@ -19,6 +19,7 @@ mod open_calls;
 mod person;
 mod prompt;
 mod queue;
+mod readers;
 mod receipt;
 mod retention;
 mod sealed;
@@ -32,7 +33,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
-use sqlx::any::{AnyArguments, AnyPoolOptions};
+use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 
@@ -47,6 +48,7 @@ use self::group_commit::{Bounds, GroupCommit, Member};
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
+use self::readers::Readers;
 pub use self::receipt::{Amendment, NewReceipt};
 pub(crate) use self::sealed::{SealedColumn, SealedValue};
 pub use self::tenant::TenantLine;
@@ -90,10 +92,10 @@ impl StoreError {
 
 /// Storage. Cheap to clone.
 ///
-/// SQLite has one writer, and a pool for reads beside it. PostgreSQL uses one pool for both.
+/// SQLite has one writer, and connections for reads beside it. PostgreSQL uses one pool for both.
 #[derive(Clone, Debug)]
 pub struct Store {
-    read: AnyPool,
+    read: Readers,
     writers: Writers,
     dialect: Dialect,
 }
@@ -127,19 +129,18 @@ impl Store {
         sqlx::any::install_default_drivers();
         let dialect = Dialect::of(url)?;
         let options = dialect.connect_options(url, base)?;
-        let read = AnyPoolOptions::new()
-            .max_connections(dialect.connections())
-            .acquire_timeout(std::time::Duration::from_secs(5))
-            .after_connect(move |connection, _| Box::pin(dialect.prepare_connection(connection)))
-            .connect_with(options.clone())
-            .await?;
-        dialect.check_durability(&read).await?;
-        let writers = match dialect {
+        let (read, writers) = match dialect {
             Dialect::Sqlite => {
-                Writers::One(GroupCommit::start(options, dialect::sqlite_path(url, base)?, Bounds::USUAL))
+                let file = dialect::sqlite_path(url, base)?;
+                let writer = GroupCommit::start(options.clone(), file, Bounds::USUAL);
+                (Readers::of_file(options), Writers::One(writer))
             }
-            Dialect::Postgres => Writers::Many(read.clone()),
+            Dialect::Postgres => {
+                let pool = dialect::pool(options).await?;
+                (Readers::Pool(pool.clone()), Writers::Many(pool))
+            }
         };
+        dialect.check_durability(&read).await?;
         Ok(Self { read, writers, dialect })
     }
 
@@ -157,9 +158,14 @@ impl Store {
 
     /// Brings the schema up to this version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        match self.dialect {
-            Dialect::Sqlite => sqlx::migrate!("../../migrations/sqlite").run(&self.read).await?,
-            Dialect::Postgres => sqlx::migrate!("../../migrations/postgres").run(&self.read).await?,
+        match &self.read {
+            Readers::File(file) => {
+                let one = file.pool_of_one().await?;
+                let migrated = sqlx::migrate!("../../migrations/sqlite").run(&one).await;
+                one.close().await;
+                migrated?;
+            }
+            Readers::Pool(pool) => sqlx::migrate!("../../migrations/postgres").run(pool).await?,
         }
         Ok(())
     }
@@ -214,6 +220,11 @@ impl Store {
 }
 
 impl Tx {
+    /// Whether nobody else writes until this transaction has ended.
+    const fn writes_alone(&self) -> bool {
+        matches!(self.inner, Inner::Member(_))
+    }
+
     /// Makes everything of this transaction durable, at once.
     ///
     /// # Errors

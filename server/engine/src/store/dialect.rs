@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use sqlx::any::AnyConnectOptions;
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
 use super::StoreError;
+use super::readers::Readers;
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +46,6 @@ impl Dialect {
         Ok(options.disable_statement_logging())
     }
 
-    /// How many connections the pool has: for reads on SQLite, for everything on PostgreSQL.
-    pub(super) const fn connections(self) -> u32 {
-        match self {
-            Self::Sqlite => 4,
-            Self::Postgres => 16,
-        }
-    }
-
     /// Settings of every new connection.
     pub(super) async fn prepare_connection(self, connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
         let settings = match self {
@@ -65,7 +60,7 @@ impl Dialect {
     }
 
     /// Refuses a database that does not keep what it acknowledges.
-    pub(super) async fn check_durability(self, pool: &AnyPool) -> Result<(), StoreError> {
+    pub(super) async fn check_durability(self, pool: &Readers) -> Result<(), StoreError> {
         match self {
             Self::Sqlite => {
                 let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
@@ -94,6 +89,27 @@ impl Dialect {
     pub(super) fn would_be_made(self, url: &str, base: &Path) -> bool {
         self == Self::Sqlite && sqlite_path(url, base).is_ok_and(|path| !path.exists())
     }
+}
+
+/// How many connections a process has to PostgreSQL.
+const CONNECTIONS: u32 = 16;
+
+/// A connection that was used this recently is taken to be there, and is not asked.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The connections to a PostgreSQL server, for everything.
+pub(super) async fn pool(options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
+    let pool = AnyPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(Duration::from_secs(5))
+        .after_connect(|connection, _| Box::pin(Dialect::Postgres.prepare_connection(connection)))
+        .test_before_acquire(false)
+        .before_acquire(|connection, known| {
+            Box::pin(async move { Ok(known.idle_for < FRESH || connection.ping().await.is_ok()) })
+        })
+        .connect_with(options)
+        .await?;
+    Ok(pool)
 }
 
 /// The file of the address.

@@ -182,8 +182,11 @@ impl Writer {
         };
         let mut ask = Some(Ask::Begin(first));
         while let Some(Ask::Begin(asker)) = ask {
-            group = group.take_in(asker).await?;
+            let is_first = group.members.is_empty();
+            let is_kept = group.lend(asker).await?;
             ask = if group.is_open(self.bounds) { self.asked.try_recv().ok() } else { None };
+            let goes_on = matches!(ask, Some(Ask::Begin(_)));
+            group = group.run(between(is_first, is_kept, goes_on)).await?;
         }
         self.connection = group.end().await;
         ask
@@ -202,7 +205,7 @@ impl Writer {
             close(connection).await;
             return Err(error);
         }
-        Ok(Group { connection, members: Vec::new(), begun: Instant::now() })
+        Ok(Group { connection: Some(connection), members: Vec::new(), begun: Instant::now() })
     }
 
     async fn connect(&mut self) -> Result<AnyConnection, sqlx::Error> {
@@ -212,40 +215,49 @@ impl Writer {
     }
 }
 
+/// What has to be said between two members. The first one needs no savepoint: there is nobody's work to keep when it is
+/// undone. Neither does the last one have to be released: COMMIT does.
+const fn between(is_first: bool, is_kept: bool, goes_on: bool) -> Option<&'static str> {
+    match (is_first, is_kept, goes_on) {
+        (true, _, true) => Some("SAVEPOINT member"),
+        (false, true, true) => Some("RELEASE member; SAVEPOINT member"),
+        // What is rolled back to stays, for the next one.
+        (false, false, _) => Some("ROLLBACK TO member"),
+        (_, _, false) => None,
+    }
+}
+
 /// One transaction of SQLite and those who wait for its COMMIT.
 struct Group {
-    connection: AnyConnection,
+    /// Gone while it is lent.
+    connection: Option<AnyConnection>,
     members: Vec<oneshot::Sender<Outcome>>,
     begun: Instant,
 }
 
 impl Group {
-    /// Lends the connection to one more, until it commits or is dropped. `None`: the whole group was undone.
-    async fn take_in(mut self, asker: Asker) -> Option<Self> {
-        // The first one needs no savepoint: there is nobody's work to keep when it is undone.
-        let is_first = self.members.is_empty();
-        if !is_first && let Err(error) = execute(&mut self.connection, "SAVEPOINT member").await {
-            self.give_up(error).await;
-            // `asker` is dropped: who asked is told that the database is not there.
-            return None;
-        }
+    /// Lends the connection until it comes back: whether what was done with it is to be kept. `None`: it did not come
+    /// back.
+    async fn lend(&mut self, asker: Asker) -> Option<bool> {
         let (back, returned) = oneshot::channel();
         // An asker that has gone drops the member at once.
-        let _ = asker.send(Ok(Member { lent: Some((self.connection, back)) }));
+        let _ = asker.send(Ok(Member { lent: Some((self.connection.take()?, back)) }));
         let Ok(Back { connection, committed }) = returned.await else {
-            fail(self.members, sqlx::Error::WorkerCrashed);
+            fail(std::mem::take(&mut self.members), sqlx::Error::WorkerCrashed);
             return None;
         };
-        self.connection = connection;
-        if is_first {
-            self.members.extend(committed);
-            return Some(self);
-        }
-        let end = if committed.is_some() { "RELEASE member" } else { "ROLLBACK TO member; RELEASE member" };
-        let ended = execute(&mut self.connection, end).await;
+        self.connection = Some(connection);
+        let is_kept = committed.is_some();
         self.members.extend(committed);
-        if let Err(error) = ended {
-            // SQLite ends a whole transaction by itself when the disk is full or broken.
+        Some(is_kept)
+    }
+
+    /// Says this to the database. `None`: it could not be done, and the whole group was undone. SQLite ends a whole
+    /// transaction by itself when the disk is full or broken.
+    async fn run(mut self, sql: Option<&'static str>) -> Option<Self> {
+        if let (Some(sql), Some(connection)) = (sql, &mut self.connection)
+            && let Err(error) = execute(connection, sql).await
+        {
             self.give_up(error).await;
             return None;
         }
@@ -258,17 +270,14 @@ impl Group {
     }
 
     /// Makes everything durable, and tells everybody. Answers with the connection, unless it is of no more use.
-    async fn end(mut self) -> Option<AnyConnection> {
+    async fn end(self) -> Option<AnyConnection> {
         let sql = if self.members.is_empty() { "ROLLBACK" } else { "COMMIT" };
-        if let Err(error) = execute(&mut self.connection, sql).await {
-            self.give_up(error).await;
-            return None;
-        }
-        for member in self.members {
+        let Self { connection, members, .. } = self.run(Some(sql)).await?;
+        for member in members {
             // Who committed may have gone; its work is durable all the same.
             let _ = member.send(Ok(()));
         }
-        Some(self.connection)
+        connection
     }
 
     /// Undoes the whole group: closing the connection does, whatever state it is in.
@@ -276,7 +285,9 @@ impl Group {
         if !self.members.is_empty() {
             tracing::error!(%error, members = self.members.len(), "a group of transactions was undone");
         }
-        close(self.connection).await;
+        if let Some(connection) = self.connection {
+            close(connection).await;
+        }
         fail(self.members, error);
     }
 }

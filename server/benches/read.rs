@@ -3,6 +3,7 @@
 //!
 //! `cargo bench -p server --bench read [-- ROUNDS]`. The last line is JSON; times are in microseconds.
 
+#[allow(dead_code, unused_imports, reason = "each benchmark uses its own part")]
 mod support;
 
 use std::time::Duration;

@@ -2,15 +2,16 @@
 
 use std::net::SocketAddr;
 
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 pub(crate) async fn upstream() -> SocketAddr {
-    serve(Router::new().route("/quota", get(|| async { Json(json!({ "quota": 41, "unit": "mails" })) })))
-        .await
+    let quota = get(|| async { Json(json!({ "quota": 41, "unit": "mails" })) });
+    let booking = post(|Json(_): Json<Value>| async { Json(json!({ "id": "booking-1", "booked": true })) });
+    serve(Router::new().route("/quota", quota).route("/bookings", booking)).await
 }
 
 /// Serves in the background, until the benchmark ends.

@@ -60,8 +60,9 @@ impl Engine {
 
     /// The bearer of a key that is in force.
     pub(crate) async fn actor_of(&self, row: KeyRow) -> Result<Option<Actor>, Refusal> {
-        let Some(person) = self.store().person(row.person).await? else { return Ok(None) };
-        let groups = self.store().groups_of(person.id).await?;
+        let store = self.store();
+        let (person, groups) = tokio::try_join!(store.person(row.person), store.groups_of(row.person))?;
+        let Some(person) = person else { return Ok(None) };
         Ok(Some(match row.agent {
             Some((agent, name)) => Actor::Agent(AgentActor {
                 agent,

@@ -177,9 +177,13 @@ impl Engine {
     /// The call under the stricter of what held when it was held and what the catalogue says now: a larger quorum, the
     /// owner barred, the approvers that are named now. `NotFound` for whoever may decide it no more.
     async fn ruled_by(&self, decider: &Decider, row: &CallRow, action: &Action) -> Result<CallRow, Refusal> {
+        let named = pipeline::named_approvers(action);
+        if self.store().is_ruled(row, action.quorum, action.self_approval, &named).await? {
+            return Ok(row.clone());
+        }
         let mut tx = self.store().begin().await?;
         let tightened = tx.tighten(row.id, action.quorum, action.self_approval).await?;
-        if tx.name_approvers(row.id, &pipeline::named_approvers(action)).await? || tightened {
+        if tx.name_approvers(row.id, &named).await? || tightened {
             tx.hand_over_orphans(Some(row.id)).await?;
             tx.commit().await?;
             self.nudges().tell(row.id);

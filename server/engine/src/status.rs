@@ -32,8 +32,7 @@ impl Engine {
         if let Some(wait) = wait
             && !row.state.status().is_ended()
         {
-            self.until_ended(id, wait).await?;
-            row = self.store().call(id).await?.ok_or(Refusal::NotFound)?;
+            row = self.until_ended(id, wait).await?.ok_or(Refusal::NotFound)?;
         }
         let shows_result = standing.owns || standing.decides;
         let call = self.call_of(&row, shows_result)?;
@@ -47,11 +46,7 @@ impl Engine {
     /// A database that is away meanwhile changes nothing about the call: then the first answer is given again.
     pub(crate) async fn wait_for_end(&self, waiting: Waiting, wait: Duration) -> Result<Answer, Refusal> {
         let id = waiting.call_id;
-        let waited = self.until_ended(id, wait).await;
-        let Ok(Some(row)) = self.store().call(id).await else { return Ok(Answer::Waiting(waiting)) };
-        if waited.is_err() {
-            return Ok(Answer::Waiting(waiting));
-        }
+        let Ok(Some(row)) = self.until_ended(id, wait).await else { return Ok(Answer::Waiting(waiting)) };
         if row.result.is_some()
             && let Err(refusal) = self.delivered(id).await
         {
@@ -66,14 +61,16 @@ impl Engine {
         }
     }
 
-    /// Waits until a call has ended or the time is up. Being told is only a nudge: the database is read again.
-    async fn until_ended(&self, id: CallId, wait: Duration) -> Result<(), Refusal> {
+    /// Waits until a call has ended or the time is up: how it stands then. Being told is only a nudge: the database is
+    /// read again.
+    async fn until_ended(&self, id: CallId, wait: Duration) -> Result<Option<CallRow>, Refusal> {
         let mut nudges = self.nudges().listen();
         let deadline = Instant::now() + wait;
         loop {
-            let ended = self.store().call(id).await?.is_none_or(|row| row.state.status().is_ended());
+            let row = self.store().call(id).await?;
+            let ended = row.as_ref().is_none_or(|row| row.state.status().is_ended());
             if ended || Instant::now() >= deadline || self.ending().waits_are_over() {
-                return Ok(());
+                return Ok(row);
             }
             let rescan = (Instant::now() + RESCAN).min(deadline);
             loop {

@@ -12,12 +12,14 @@ mod dialect;
 mod event;
 mod event_place;
 mod group;
+mod group_commit;
 mod key;
 mod list;
 mod open_calls;
 mod person;
 mod prompt;
 mod queue;
+mod readers;
 mod receipt;
 mod retention;
 mod sealed;
@@ -25,11 +27,15 @@ mod sealed_secret;
 mod session;
 mod taint;
 mod tenant;
+mod turn;
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::Arc;
 
-use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 
 pub use self::call::{CallRow, CallState, NewCall, SendEnd, Standing, Unsent};
 pub use self::claim::{ClaimRow, NewClaim};
@@ -38,9 +44,11 @@ pub use self::dialect::Dialect;
 pub use self::event::NewEvent;
 pub use self::event_place::Place;
 pub use self::group::GroupLine;
+use self::group_commit::{Bounds, GroupCommit, Member};
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
+use self::readers::Readers;
 pub use self::receipt::{Amendment, NewReceipt};
 pub(crate) use self::sealed::{SealedColumn, SealedValue};
 pub use self::tenant::TenantLine;
@@ -51,6 +59,9 @@ pub enum StoreError {
     /// The database said no or was not there.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
+    /// What was to be made durable was undone, with everything else that shared its commit.
+    #[error("the database could not commit, and nothing of it was kept: {0}")]
+    NotCommitted(Arc<sqlx::Error>),
     /// A migration failed.
     #[error("a migration failed: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
@@ -81,18 +92,32 @@ impl StoreError {
 
 /// Storage. Cheap to clone.
 ///
-/// SQLite has one writer: a pool of one connection for transactions, another pool for reads beside it. PostgreSQL uses
-/// one pool for both.
+/// SQLite has one writer, and connections for reads beside it. PostgreSQL uses one pool for both.
 #[derive(Clone, Debug)]
 pub struct Store {
-    write: AnyPool,
-    read: AnyPool,
+    read: Readers,
+    writers: Writers,
     dialect: Dialect,
+}
+
+/// Who may write.
+#[derive(Clone, Debug)]
+enum Writers {
+    /// One at a time, all that wait with one commit.
+    One(GroupCommit),
+    /// Each on a connection of its own.
+    Many(AnyPool),
 }
 
 /// A transaction. Dropped without `commit` it changes nothing.
 pub struct Tx {
-    inner: Transaction<'static, Any>,
+    inner: Inner,
+}
+
+/// The connection of a transaction, and how it ends.
+enum Inner {
+    Member(Member),
+    Own(Transaction<'static, Any>),
 }
 
 impl Store {
@@ -104,18 +129,19 @@ impl Store {
         sqlx::any::install_default_drivers();
         let dialect = Dialect::of(url)?;
         let options = dialect.connect_options(url, base)?;
-        let pool = |size: u32| {
-            AnyPoolOptions::new()
-                .max_connections(size)
-                .acquire_timeout(std::time::Duration::from_secs(5))
-                .after_connect(move |connection, _| Box::pin(dialect.prepare_connection(connection)))
-                .connect_with(options.clone())
+        let (read, writers) = match dialect {
+            Dialect::Sqlite => {
+                let file = dialect::sqlite_path(url, base)?;
+                let writer = GroupCommit::start(options.clone(), file, Bounds::USUAL);
+                (Readers::of_file(options), Writers::One(writer))
+            }
+            Dialect::Postgres => {
+                let pool = dialect::pool(options).await?;
+                (Readers::Pool(pool.clone()), Writers::Many(pool))
+            }
         };
-        let write = pool(dialect.writers()).await?;
-        let read = if dialect == Dialect::Sqlite { pool(4).await? } else { write.clone() };
-        let store = Self { write, read, dialect };
-        store.dialect.check_durability(&store.write).await?;
-        Ok(store)
+        dialect.check_durability(&read).await?;
+        Ok(Self { read, writers, dialect })
     }
 
     /// Opens the database to look into it; `None`: it is not there, and it was not made.
@@ -132,9 +158,14 @@ impl Store {
 
     /// Brings the schema up to this version.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        match self.dialect {
-            Dialect::Sqlite => sqlx::migrate!("../../migrations/sqlite").run(&self.write).await?,
-            Dialect::Postgres => sqlx::migrate!("../../migrations/postgres").run(&self.write).await?,
+        match &self.read {
+            Readers::File(file) => {
+                let one = file.pool_of_one().await?;
+                let migrated = sqlx::migrate!("../../migrations/sqlite").run(&one).await;
+                one.close().await;
+                migrated?;
+            }
+            Readers::Pool(pool) => sqlx::migrate!("../../migrations/postgres").run(pool).await?,
         }
         Ok(())
     }
@@ -151,14 +182,27 @@ impl Store {
         Ok(usize::try_from(applied).is_ok_and(|applied| applied >= known))
     }
 
-    /// Begins a transaction that may write.
+    /// Begins a transaction that may write. On SQLite nobody else begins before it has ended.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
-        let inner = match self.dialect {
-            // A deferred transaction could fail half-way when another process writes first.
-            Dialect::Sqlite => self.write.begin_with("BEGIN IMMEDIATE").await?,
-            Dialect::Postgres => self.write.begin().await?,
+        let inner = match &self.writers {
+            Writers::One(writer) => Inner::Member(writer.begin().await?),
+            Writers::Many(pool) => Inner::Own(pool.begin().await?),
         };
         Ok(Tx { inner })
+    }
+
+    /// One statement that writes, durable when this returns: how many rows it changed.
+    async fn write(&self, query: Query<'_, Any, AnyArguments>) -> Result<u64, StoreError> {
+        let done = match &self.writers {
+            Writers::Many(pool) => query.execute(pool).await?,
+            Writers::One(_) => {
+                let mut tx = self.begin().await?;
+                let done = query.execute(&mut *tx.inner).await?;
+                tx.commit().await?;
+                done
+            }
+        };
+        Ok(done.rows_affected())
     }
 
     /// Which database it is.
@@ -168,14 +212,47 @@ impl Store {
 
     /// Waits for what is under way and closes every connection.
     pub async fn close(&self) {
+        if let Writers::One(writer) = &self.writers {
+            writer.close().await;
+        }
         self.read.close().await;
-        self.write.close().await;
     }
 }
 
 impl Tx {
+    /// Whether nobody else writes until this transaction has ended.
+    const fn writes_alone(&self) -> bool {
+        matches!(self.inner, Inner::Member(_))
+    }
+
     /// Makes everything of this transaction durable, at once.
+    ///
+    /// # Errors
+    /// `NotCommitted` or what the database said: nothing of it was kept.
     pub async fn commit(self) -> Result<(), StoreError> {
-        Ok(self.inner.commit().await?)
+        match self.inner {
+            Inner::Member(member) => member.commit().await,
+            Inner::Own(transaction) => Ok(transaction.commit().await?),
+        }
+    }
+}
+
+impl Deref for Inner {
+    type Target = AnyConnection;
+
+    fn deref(&self) -> &AnyConnection {
+        match self {
+            Self::Member(member) => member,
+            Self::Own(transaction) => transaction,
+        }
+    }
+}
+
+impl DerefMut for Inner {
+    fn deref_mut(&mut self) -> &mut AnyConnection {
+        match self {
+            Self::Member(member) => member,
+            Self::Own(transaction) => transaction,
+        }
     }
 }

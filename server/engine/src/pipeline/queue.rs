@@ -24,10 +24,10 @@ pub(super) async fn put(engine: &Engine, call: Call<Cleared>) -> Result<Call<Cle
 async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
     let agent = head.actor.agent().map(|agent| agent.agent);
     let person = head.actor.person().map(|person| person.id);
-    let mut open = engine.store().count_queued_of(agent, person).await?;
-    if let Some(agent) = agent {
-        open += engine.store().count_held_of_agent(agent).await?;
-    }
+    let open = match agent {
+        Some(agent) => engine.store().count_open_of_agent(agent).await?,
+        None => engine.store().count_queued_of(person).await?,
+    };
     if open >= u64::from(engine.catalogue().server.max_held) {
         return Err(Refusal::RateLimited { retry_after: 60 }.into());
     }

@@ -317,14 +317,41 @@ impl Store {
         page(window, &rows)
     }
 
-    /// How many calls of an agent wait for a person.
-    pub async fn count_held_of_agent(&self, agent: AgentId) -> Result<u64, StoreError> {
-        let count: i64 =
-            sqlx::query_scalar("SELECT COUNT(*) FROM calls WHERE state = 'held' AND agent_id = $1")
-                .bind(agent.to_string())
-                .fetch_one(&self.read)
-                .await?;
+    /// How many calls of an agent wait, for a person or in the queue.
+    pub async fn count_open_of_agent(&self, agent: AgentId) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM calls WHERE state IN ('held', 'queued') AND agent_id = $1",
+        )
+        .bind(agent.to_string())
+        .fetch_one(&self.read)
+        .await?;
         Ok(count.unsigned_abs())
+    }
+
+    /// Whether a call still has this quorum, and stands under a rule that is as strict as this one already: at least so
+    /// many, the owner barred, these approvers (when any are named).
+    pub async fn is_ruled(
+        &self,
+        row: &CallRow,
+        quorum: u32,
+        self_approval: bool,
+        named: &[String],
+    ) -> Result<bool, StoreError> {
+        let rows = sqlx::query(
+            "SELECT ca.subject FROM calls c LEFT JOIN call_approvers ca ON ca.call_id = c.id \
+             WHERE c.id = $1 AND c.quorum = $2 AND c.quorum >= $3 AND c.self_approval <= $4",
+        )
+        .bind(row.id.to_string())
+        .bind(i64::from(row.quorum))
+        .bind(i64::from(quorum))
+        .bind(i64::from(self_approval))
+        .fetch_all(&self.read)
+        .await?;
+        let mut stored = HashSet::new();
+        for row in &rows {
+            stored.extend(Columns::new("call_approvers", "subject", row).get::<Option<String>>("subject")?);
+        }
+        Ok(!rows.is_empty() && (named.is_empty() || stored == named.iter().cloned().collect()))
     }
 
     /// Confirmed calls whose undo window has passed, oldest first.
@@ -380,42 +407,36 @@ impl Store {
 
     /// Renews the lease of a send. `false`: this process answers for it no more.
     pub async fn renew_lease(&self, id: CallId, owner: &str, until: Time) -> Result<bool, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET lease_until = $3 WHERE id = $1 AND state IN ('sending', 'running') AND lease_owner = $2",
         )
         .bind(id.to_string())
         .bind(owner)
-        .bind(until.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected() == 1)
+        .bind(until.micros());
+        Ok(self.write(query).await? == 1)
     }
 
     /// Notes the first delivery of a result: from then on it is kept for a shorter time.
     pub async fn mark_delivered(&self, id: CallId, now: Time, erase_at: Time) -> Result<(), StoreError> {
-        sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET delivered_at = $2, erase_at = CASE WHEN erase_at < $3 THEN erase_at ELSE $3 END \
              WHERE id = $1 AND delivered_at IS NULL AND erase_at IS NOT NULL",
         )
         .bind(id.to_string())
         .bind(now.micros())
-        .bind(erase_at.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(())
+        .bind(erase_at.micros());
+        self.write(query).await.map(drop)
     }
 
     /// Erases results that have been kept long enough, at most so many.
     pub async fn erase_results(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "UPDATE calls SET result = NULL, erase_at = NULL WHERE id IN \
              (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
         )
         .bind(now.micros())
-        .bind(limit)
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected())
+        .bind(limit);
+        self.write(query).await
     }
 }
 
@@ -843,30 +864,25 @@ impl Store {
         input_hash: [u8; 32],
         since: Time,
     ) -> Result<Twins, StoreError> {
-        let count = "SELECT COUNT(*) FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4";
-        let (hash, person) = (input_hash.to_vec(), person.map(|id| id.to_string()).unwrap_or_default());
-        let open: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!(
-            "{count} AND state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt')"
-        )))
-        .bind(hash.clone())
+        let row = sqlx::query(
+            "SELECT COUNT(CASE WHEN state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt') THEN 1 END) AS open, \
+             COUNT(CASE WHEN state = 'done' AND ended_at > $5 THEN 1 END) AS done, \
+             COUNT(CASE WHEN state = 'failed' AND ended_at > $5 THEN 1 END) AS failed \
+             FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4",
+        )
+        .bind(input_hash.to_vec())
         .bind(action)
-        .bind(&person)
+        .bind(person.map(|id| id.to_string()).unwrap_or_default())
         .bind(id.to_string())
+        .bind(since.micros())
         .fetch_one(&self.read)
         .await?;
-        let ended = async |state: &str| -> Result<i64, sqlx::Error> {
-            sqlx::query_scalar(sqlx::AssertSqlSafe(format!("{count} AND ended_at > $5 AND state = $6")))
-                .bind(hash.clone())
-                .bind(action)
-                .bind(&person)
-                .bind(id.to_string())
-                .bind(since.micros())
-                .bind(state)
-                .fetch_one(&self.read)
-                .await
-        };
-        let (done, failed) = (ended("done").await?, ended("failed").await?);
-        Ok(Twins { open: open.unsigned_abs(), done: done.unsigned_abs(), failed: failed.unsigned_abs() })
+        let columns = Columns::new("calls", "id", &row);
+        Ok(Twins {
+            open: columns.number("open")?,
+            done: columns.number("done")?,
+            failed: columns.number("failed")?,
+        })
     }
 }
 

@@ -58,15 +58,13 @@ impl Store {
 
     /// Erases stored answers that have been kept long enough, at most so many; their keys stay known.
     pub async fn erase_answers(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "UPDATE claims SET answer = NULL, erase_at = NULL WHERE slot IN \
              (SELECT slot FROM claims WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
         )
         .bind(now.micros())
-        .bind(limit)
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected())
+        .bind(limit);
+        self.write(query).await
     }
 }
 

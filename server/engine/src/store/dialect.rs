@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use sqlx::any::AnyConnectOptions;
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor};
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
 
 use super::StoreError;
+use super::readers::Readers;
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,14 +46,6 @@ impl Dialect {
         Ok(options.disable_statement_logging())
     }
 
-    /// How many connections may write at once.
-    pub(super) const fn writers(self) -> u32 {
-        match self {
-            Self::Sqlite => 1,
-            Self::Postgres => 16,
-        }
-    }
-
     /// Settings of every new connection.
     pub(super) async fn prepare_connection(self, connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
         let settings = match self {
@@ -65,7 +60,7 @@ impl Dialect {
     }
 
     /// Refuses a database that does not keep what it acknowledges.
-    pub(super) async fn check_durability(self, pool: &AnyPool) -> Result<(), StoreError> {
+    pub(super) async fn check_durability(self, pool: &Readers) -> Result<(), StoreError> {
         match self {
             Self::Sqlite => {
                 let mode: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(pool).await?;
@@ -96,8 +91,29 @@ impl Dialect {
     }
 }
 
+/// How many connections a process has to PostgreSQL.
+const CONNECTIONS: u32 = 16;
+
+/// A connection that was used this recently is taken to be there, and is not asked.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// The connections to a PostgreSQL server, for everything.
+pub(super) async fn pool(options: AnyConnectOptions) -> Result<AnyPool, StoreError> {
+    let pool = AnyPoolOptions::new()
+        .max_connections(CONNECTIONS)
+        .acquire_timeout(Duration::from_secs(5))
+        .after_connect(|connection, _| Box::pin(Dialect::Postgres.prepare_connection(connection)))
+        .test_before_acquire(false)
+        .before_acquire(|connection, known| {
+            Box::pin(async move { Ok(known.idle_for < FRESH || connection.ping().await.is_ok()) })
+        })
+        .connect_with(options)
+        .await?;
+    Ok(pool)
+}
+
 /// The file of the address.
-fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
+pub(super) fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
     let written = url.trim_start_matches("sqlite:").trim_start_matches("//");
     if written.is_empty() || written.starts_with(":memory:") || written.contains('?') {
         return Err(StoreError::Address("a SQLite address is “sqlite:” and the path of a file".to_owned()));
@@ -108,19 +124,17 @@ fn sqlite_path(url: &str, base: &Path) -> Result<PathBuf, StoreError> {
 /// The address of the file, absolute; the file is made with owner-only rights when it is not there.
 fn sqlite_url(url: &str, base: &Path) -> Result<String, StoreError> {
     let path = sqlite_path(url, base)?;
-    make_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
+    open_private(&path).map_err(|error| StoreError::Address(format!("{}: {error}", path.display())))?;
     let path =
         path.to_str().ok_or_else(|| StoreError::Address("the database path is not UTF-8".to_owned()))?;
     Ok(format!("sqlite://{}", utf8_percent_encode(path, IN_PATH)))
 }
 
-#[cfg(unix)]
-fn make_private(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(|_| ())
-}
-
-#[cfg(not(unix))]
-fn make_private(path: &Path) -> std::io::Result<()> {
-    std::fs::OpenOptions::new().create(true).append(true).open(path).map(|_| ())
+/// A file that is there afterwards, made with owner-only rights when it was not.
+pub(super) fn open_private(path: &Path) -> std::io::Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }

@@ -74,15 +74,13 @@ impl Store {
 
     /// Remembers that a key was used, at most once a minute.
     pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
-        sqlx::query(
+        let query = sqlx::query(
             "UPDATE keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)",
         )
         .bind(id.to_string())
         .bind(now.micros())
-        .bind(now.plus_seconds(-60).micros())
-        .execute(&self.write)
-        .await?;
-        Ok(())
+        .bind(now.plus_seconds(-60).micros());
+        self.write(query).await.map(drop)
     }
 }
 

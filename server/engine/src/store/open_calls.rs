@@ -31,7 +31,9 @@ impl Tx {
                 String::new(),
             ),
         };
-        sqlx::query(lock).bind(&id).execute(&mut *self.inner).await?;
+        if !self.writes_alone() {
+            sqlx::query(lock).bind(&id).execute(&mut *self.inner).await?;
+        }
         let open: i64 = sqlx::query_scalar(count).bind(&id).fetch_one(&mut *self.inner).await?;
         Ok(open.unsigned_abs() < u64::from(most))
     }

@@ -2,7 +2,7 @@
 //!
 //! Taking a call is one `UPDATE … WHERE state = 'queued'`, so two workers on two nodes never both get it.
 
-use model::{AgentId, Attempt, CallId, CallStatus, PersonId, Time};
+use model::{Attempt, CallId, CallStatus, PersonId, Time};
 
 use super::columns::{Columns, to_json};
 use super::{Store, StoreError, Tx};
@@ -19,20 +19,13 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
-    /// How many calls of one caller are queued: of an agent, else of a person, else of nobody in particular.
-    pub async fn count_queued_of(
-        &self,
-        agent: Option<AgentId>,
-        person: Option<PersonId>,
-    ) -> Result<u64, StoreError> {
-        let count = "SELECT COUNT(*) FROM calls WHERE state = 'queued'";
+    /// How many calls are queued that no agent made: of a person, else of nobody in particular.
+    pub async fn count_queued_of(&self, person: Option<PersonId>) -> Result<u64, StoreError> {
+        let count = "SELECT COUNT(*) FROM calls WHERE state = 'queued' AND agent_id IS NULL";
         let of = |condition| sqlx::AssertSqlSafe(format!("{count} AND {condition}"));
-        let query = match (agent, person) {
-            (Some(agent), _) => sqlx::query_scalar(of("agent_id = $1")).bind(agent.to_string()),
-            (None, Some(person)) => {
-                sqlx::query_scalar(of("agent_id IS NULL AND person_id = $1")).bind(person.to_string())
-            }
-            (None, None) => sqlx::query_scalar(of("agent_id IS NULL AND person_id IS NULL")),
+        let query = match person {
+            Some(person) => sqlx::query_scalar(of("person_id = $1")).bind(person.to_string()),
+            None => sqlx::query_scalar(of("person_id IS NULL")),
         };
         let count: i64 = query.fetch_one(&self.read).await?;
         Ok(count.unsigned_abs())

@@ -29,15 +29,13 @@ impl Store {
 
     /// Stores or replaces the sealed secret of a credential.
     pub async fn set_sealed_secret(&self, name: &str, secret: &[u8], now: Time) -> Result<(), StoreError> {
-        sqlx::query(
+        let query = sqlx::query(
             "INSERT INTO credential_secrets (name, secret, set_at) VALUES ($1, $2, $3) \
              ON CONFLICT (name) DO UPDATE SET secret = excluded.secret, set_at = excluded.set_at",
         )
         .bind(name)
         .bind(secret.to_vec())
-        .bind(now.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(())
+        .bind(now.micros());
+        self.write(query).await.map(drop)
     }
 }

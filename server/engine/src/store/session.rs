@@ -12,15 +12,13 @@ impl Store {
         data: &[u8],
         expires_at: Time,
     ) -> Result<bool, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "INSERT INTO sessions (hash, data, expires_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         )
         .bind(hash.to_vec())
         .bind(data.to_vec())
-        .bind(expires_at.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected() == 1)
+        .bind(expires_at.micros());
+        Ok(self.write(query).await? == 1)
     }
 
     /// Changes a session that is there. One that was ended meanwhile stays ended.
@@ -30,13 +28,11 @@ impl Store {
         data: &[u8],
         expires_at: Time,
     ) -> Result<(), StoreError> {
-        sqlx::query("UPDATE sessions SET data = $2, expires_at = $3 WHERE hash = $1")
+        let query = sqlx::query("UPDATE sessions SET data = $2, expires_at = $3 WHERE hash = $1")
             .bind(hash.to_vec())
             .bind(data.to_vec())
-            .bind(expires_at.micros())
-            .execute(&self.write)
-            .await?;
-        Ok(())
+            .bind(expires_at.micros());
+        self.write(query).await.map(drop)
     }
 
     /// A session that has not run out.
@@ -50,19 +46,17 @@ impl Store {
 
     /// Ends a session.
     pub async fn delete_session(&self, hash: [u8; 32]) -> Result<(), StoreError> {
-        sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash.to_vec()).execute(&self.write).await?;
-        Ok(())
+        let query = sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash.to_vec());
+        self.write(query).await.map(drop)
     }
 
     /// Forgets sessions that have run out, at most so many.
     pub async fn delete_expired_sessions(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
-        let done = sqlx::query(
+        let query = sqlx::query(
             "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
         )
         .bind(now.micros())
-        .bind(limit)
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected())
+        .bind(limit);
+        self.write(query).await
     }
 }

@@ -7,15 +7,13 @@ use super::{Store, StoreError};
 impl Store {
     /// Marks a session. One that is marked stays as it is.
     pub async fn taint_session(&self, agent: AgentId, session: &str, now: Time) -> Result<(), StoreError> {
-        sqlx::query(
+        let query = sqlx::query(
             "INSERT INTO session_taints (agent_id, session, tainted_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         )
         .bind(agent.to_string())
         .bind(session)
-        .bind(now.micros())
-        .execute(&self.write)
-        .await?;
-        Ok(())
+        .bind(now.micros());
+        self.write(query).await.map(drop)
     }
 
     /// Whether a session is marked.

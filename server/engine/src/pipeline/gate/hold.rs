@@ -37,8 +37,7 @@ pub(super) async fn hold(
 /// One agent cannot fill the inbox. Looked at before a preview is made for nothing; what counts is `Tx::has_room`.
 async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
     let Some(agent) = head.actor.agent() else { return Ok(()) };
-    let open = engine.store().count_held_of_agent(agent.agent).await?
-        + engine.store().count_queued_of(Some(agent.agent), None).await?;
+    let open = engine.store().count_open_of_agent(agent.agent).await?;
     if open >= u64::from(engine.catalogue().server.max_held) {
         return Err(Refusal::RateLimited { retry_after: 60 }.into());
     }

@@ -186,7 +186,9 @@ impl Writer {
             let is_kept = group.lend(asker).await?;
             ask = if group.is_open(self.bounds) { self.asked.try_recv().ok() } else { None };
             let goes_on = matches!(ask, Some(Ask::Begin(_)));
-            group = group.run(between(is_first, is_kept, goes_on)).await?;
+            // Whoever came last is in no group yet when this one was undone.
+            let Some(whole) = group.run(between(is_first, is_kept, goes_on)).await else { return ask };
+            group = whole;
         }
         self.connection = group.end().await;
         ask

@@ -43,6 +43,7 @@ pub use refusals::RefusalRule;
 pub use request::RequestTemplate;
 pub use rule::{Rule, RuleError};
 pub use schema::InputSchema;
+pub(crate) use schema::MOST_FAULTS;
 pub use settings::ServerSettings;
 pub use surfaces::Surfaces;
 

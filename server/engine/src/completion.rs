@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Attempt, CallStatus, EventId, Outcome, Receipt, ReceiptId, Surface, Time};
+use model::{Attempt, CallId, CallStatus, EventId, EventType, Outcome, Receipt, ReceiptId, Surface, Time};
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::Action;
@@ -12,8 +12,9 @@ use crate::fail_point;
 use crate::outgoing::Outgoing;
 use crate::seal::Purpose;
 use crate::sending::approval_of;
-use crate::store::{Amendment, CallRow, NewClaim, NewReceipt, SendEnd, StoreError, Tx};
+use crate::store::{Amendment, CallRow, NewClaim, NewReceipt, SendEnd, StoreError, Tx, Unsent};
 use crate::stored_request::StoredRequest;
+use crate::unsent::UnsentEnd;
 
 /// How long a result is kept when nobody fetches it, in seconds: section 4 of the contract.
 const UNFETCHED: i64 = 86_400;
@@ -123,7 +124,7 @@ async fn record_late(
         tx.insert_amendment(&late).await?;
     }
     if conclusion.keeps_key {
-        take_key_back(&mut tx, row, end.at).await?;
+        take_key_back(engine, &mut tx, row, end.at).await?;
     }
     write_key(engine, &mut tx, row, action, conclusion, end.at).await?;
     write_event(engine, &mut tx, row, conclusion, known, end.at).await?;
@@ -131,13 +132,29 @@ async fn record_late(
     Ok(known)
 }
 
-/// A key that was freed when a person found that nothing had happened is used again, unless another call has it now.
-async fn take_key_back(tx: &mut Tx, row: &CallRow, at: Time) -> Result<(), StoreError> {
+/// A key that was freed when a person found that nothing had happened is used again. A call that has it by now and is
+/// not sent yet would do the same a second time: it is taken back with its key.
+async fn take_key_back(engine: &Engine, tx: &mut Tx, row: &CallRow, at: Time) -> Result<(), StoreError> {
     let Some((slot, request_hash)) = row.claim_slot.zip(row.claim_hash) else { return Ok(()) };
-    if !tx.insert_claim(NewClaim { slot, request_hash }, row.id, at).await? {
+    let claim = NewClaim { slot, request_hash };
+    let is_back = tx.insert_claim(claim, row.id, at).await?
+        || (end_heir(engine, tx, slot, row.id).await? && tx.insert_claim(claim, row.id, at).await?);
+    if !is_back {
         tracing::info!(call = %row.id, "the key of a call that was done after all is in use already");
     }
     Ok(())
+}
+
+/// Withdraws the call that has the key of another one now. `false`: it is sent already, or it is that other one.
+async fn end_heir(engine: &Engine, tx: &mut Tx, slot: [u8; 32], of: CallId) -> Result<bool, StoreError> {
+    let Some(heir) = tx.claim_holder(slot).await?.filter(|heir| *heir != of) else { return Ok(false) };
+    let Some(heir) = engine.store().call(heir).await? else { return Ok(false) };
+    let end = UnsentEnd::plain(Unsent::Any, CallStatus::Withdrawn, EventType::Withdrawn);
+    let ended = engine.end_unsent(tx, &heir, end).await?;
+    if ended {
+        tracing::warn!(call = %heir.id, done = %of, "a call was withdrawn: the one whose key it had was done after all");
+    }
+    Ok(ended)
 }
 
 /// The key stays used, with the answer where it may be stored, or is free again.

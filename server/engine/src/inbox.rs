@@ -1,6 +1,6 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, CallStatus, HeldCall, Listing, Refusal};
+use model::{Call, CallId, CallStatus, HeldCall, Listing, Preview, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
@@ -80,10 +80,22 @@ impl Engine {
         Ok(Listing { items, next_cursor: rows.next_cursor.clone() })
     }
 
+    /// What was shown before a call was sent; of one in doubt that nobody was asked about, what was sent, so that
+    /// nobody has to settle it blind.
+    fn shown_of(&self, row: &CallRow) -> Option<Preview> {
+        if row.preview.is_some() || row.state != CallState::InDoubt {
+            return row.preview.as_ref().and_then(|_| self.preview_of(row).ok());
+        }
+        let stored = self.stored_request(row).ok()?;
+        let catalogue = self.catalogue();
+        let action = catalogue.action_for(row.surface, &row.action, &stored.arguments)?;
+        Some(action.preview(&stored.input, &stored.outgoing, None, stored.reason, Vec::new()))
+    }
+
     fn item_of(&self, person: &PersonActor, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
         let sees = standing.owns || standing.decides;
         // A preview that cannot be read (its sealing key is gone) is missing; the call is told all the same.
-        let preview = row.preview.as_ref().filter(|_| sees).and_then(|_| self.preview_of(row).ok());
+        let preview = if sees { self.shown_of(row) } else { None };
         let call: Call = self.call_of(row, sees)?;
         // In doubt, what was sent is kept until somebody has settled it.
         let erased = call.status.is_ended() && call.status != CallStatus::InDoubt;

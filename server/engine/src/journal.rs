@@ -42,6 +42,8 @@ struct Waiting {
 
 struct Line {
     event: Event,
+    /// For operators alone.
+    is_withheld: bool,
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -78,9 +80,18 @@ impl Journal {
 impl Engine {
     /// Writes a line into the journal, soon. The end of the process waits for it.
     pub(crate) async fn note(&self, event: Event) {
+        self.note_line(event, false).await;
+    }
+
+    /// The same for operators alone: its caller was told that there is nothing.
+    pub(crate) async fn note_withheld(&self, event: Event) {
+        self.note_line(event, true).await;
+    }
+
+    async fn note_line(&self, event: Event, is_withheld: bool) {
         // A closed semaphore would say that the engine is gone.
         let room = self.journal().room.clone().acquire_owned().await.ok();
-        if self.journal().put(Line { event, _room: room }) {
+        if self.journal().put(Line { event, is_withheld, _room: room }) {
             let engine = self.clone();
             drop(self.spawn(async move { write_all(&engine).await }));
         }
@@ -132,6 +143,9 @@ async fn try_write(engine: &Engine, lines: &[Line]) -> Result<(), StoreError> {
     let mut tx = engine.store().begin().await?;
     for line in lines {
         tx.insert_event(&line.event).await?;
+        if line.is_withheld {
+            tx.withhold_event(line.event.id).await?;
+        }
     }
     tx.commit().await
 }

@@ -45,7 +45,7 @@ pub(crate) async fn run(engine: &Engine, id: CallId, arrival: Arrival) -> Result
         Err(Stop::Ended(refusal)) => Err(refusal),
         Err(Stop::Refused(refusal)) => {
             journal::refused(engine, &trace, &refusal).await;
-            Err(refusal)
+            Err(door::told(&trace.actor, refusal))
         }
     }
 }

@@ -2,10 +2,11 @@
 
 mod desk;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use desk::{Behaviour, Desk, decline, keyed, with};
-use engine::{Arrival, PageAsked};
+use engine::{Arrival, PageAsked, PersonActor};
 use model::{Answer, CallId, CallStatus, EventType, Outcome, Refusal, Surface};
 use serde_json::{Value, json};
 
@@ -220,6 +221,44 @@ on_both! {
         let repeated = desk.engine.call(again, None).await;
         assert!(matches!(repeated, Err(Refusal::OutcomeUnknown(_))), "{repeated:?}");
         assert_eq!(desk.upstream.writes().len(), 1);
+    }
+}
+
+on_both! {
+    /// Section 3: "Steps that say not found answer byte for byte like an action that does not exist": the caller's own
+    /// journal does not say otherwise. Operators see who knocked.
+    async fn the_journal_names_no_hidden_action_to_its_caller(desk: Desk) {
+        let hidden = |name: &str, why: &str| {
+            format!("[[action]]\nname = \"{name}\"\neffect = \"write\"\ncredential = \"mail\"\n{why}\nrequest = {{ method = \"POST\", url = \"http://UPSTREAM/x\" }}\n")
+        };
+        let text = [
+            hidden("unregistered", "register_when = \"false\""),
+            hidden("of_a_tenant", "tenants = [\"acme\"]"),
+            hidden("denied_quietly", "authorize = \"false\"\ndeny_as_not_found = true"),
+            hidden("denied_after_all", "authorize_input = \"false\"\ndeny_as_not_found = true"),
+            hidden("denied_aloud", "authorize = \"false\""),
+        ];
+        desk.reload_with(&text.join("\n"));
+        let ann = desk.visitor(&desk.ann).await;
+        let mut feed = desk.engine.feed(ann.clone(), None).await.expect("a feed");
+        for action in ["unregistered", "of_a_tenant", "denied_quietly", "denied_after_all"] {
+            assert_eq!(desk.engine.call(desk.quick(action, json!({})).await, None).await, Err(Refusal::NotFound));
+        }
+        assert_eq!(desk.engine.call(desk.quick("denied_aloud", json!({})).await, None).await, Err(Refusal::Denied));
+        let names = async |who: &PersonActor| {
+            let page = desk.engine.events(who, &PageAsked::default()).await.expect("events");
+            page.items.into_iter().map(|event| event.action).collect::<BTreeSet<_>>()
+        };
+        assert_eq!(names(&ann).await, BTreeSet::from(["denied_aloud".to_owned()]));
+        let all = ["unregistered", "of_a_tenant", "denied_quietly", "denied_after_all", "denied_aloud"];
+        assert_eq!(names(&desk.visitor(&desk.olga).await).await, all.map(str::to_owned).into());
+        let streamed = loop {
+            let more = feed.next().await.expect("storage").expect("it goes on");
+            if !more.is_empty() {
+                break more;
+            }
+        };
+        assert_eq!(streamed.iter().map(|event| event.action.as_str()).collect::<Vec<_>>(), ["denied_aloud"]);
     }
 }
 

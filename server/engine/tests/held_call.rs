@@ -142,7 +142,8 @@ on_both! {
         }
         let decided = decisions.join_all().await;
         assert_eq!(decided.iter().filter(|decision| decision.is_ok()).count(), 1, "{decided:?}");
-        assert!(decided.iter().filter_map(|decision| decision.as_ref().err()).all(|refusal| *refusal == Refusal::AlreadyDecided));
+        let lost: Vec<_> = decided.iter().filter_map(|decision| decision.as_ref().err()).collect();
+        assert!(lost.iter().all(|refusal| **refusal == Refusal::AlreadyDecided), "{lost:?}");
         assert_eq!(ended(&desk, &desk.careful, &waiting).await.status, CallStatus::Done);
         assert_eq!(desk.upstream.writes().len(), 1);
     }

@@ -111,6 +111,55 @@ on_both! {
 }
 
 on_both! {
+    /// "… overrides the settlement and takes the key back": also from a call that has it by now and waits for a person,
+    /// who would send the same a second time.
+    async fn an_answer_that_still_comes_takes_its_key_back_from_a_call_that_waits(desk: Desk) {
+        let first = confirmed(&desk, Behaviour::Wait).await;
+        desk.upstream.until_writes(1).await;
+        let other = desk.second_node().await;
+        desk.pass(60);
+        other.recover_sends().await.expect("the job runs");
+        let olga = desk.visitor(&desk.olga).await;
+        other.settle(&olga, first.call_id, found(Finding::DidNotHappen)).await.expect("settled");
+        let again = || async { other.call(keyed(desk.careful("send_mail", mail()).await, "k"), None).await };
+        let answer = again().await;
+        let Ok(Answer::Waiting(second)) = answer else { panic!("the key is free: {answer:?}") };
+        let version = desk.preview(&desk.ann, second.call_id).await.version;
+        desk.upstream.release();
+        let actor = desk.actor(&desk.careful).await;
+        let ended = other.call_status(&actor, second.call_id, Some(Duration::from_secs(20))).await.expect("a status");
+        assert_eq!((ended.status, ended.executed), (CallStatus::Withdrawn, Some(false)));
+        assert_eq!(outcome(&desk).await, Outcome::Done);
+        let late = other.decide(&desk.decider(&desk.ann).await, second.call_id, confirm(&version)).await;
+        assert_eq!(late.map(|_| ()), Err(Refusal::Withdrawn));
+        let answer = again().await;
+        assert!(matches!(&answer, Ok(Answer::Replayed(_))), "{answer:?}");
+        assert_eq!(desk.upstream.writes().len(), 1);
+    }
+}
+
+on_both! {
+    /// Section 4: "The input and preview are erased when the call ends (in doubt: when it is settled)". Nobody was shown
+    /// a preview of a call that passed; whoever has to say what became of it is shown what was sent.
+    async fn a_call_in_doubt_that_nobody_was_asked_about_is_not_settled_blind(desk: Desk) {
+        desk.upstream.behave(Behaviour::Cut);
+        let lost = desk.engine.call(desk.quick("note", json!({ "text": "the words" })).await, None).await;
+        let Err(Refusal::OutcomeUnknown(id)) = lost else { panic!("{lost:?}") };
+        let ann = desk.visitor(&desk.ann).await;
+        let item = desk.engine.item(&ann, id).await.expect("storage").expect("hers");
+        assert!(item.may_settle);
+        let request = item.preview.expect("what was sent").request;
+        assert!(request.body.is_some_and(|body| body.contains("the words")));
+        let olga = desk.visitor(&desk.olga).await;
+        let seen = desk.engine.item(&olga, id).await.expect("storage").expect("an operator's");
+        assert_eq!((seen.may_settle, seen.preview), (true, None), "operators see no input");
+        desk.engine.settle(&ann, id, found(Finding::Happened)).await.expect("settled");
+        let item = desk.engine.item(&ann, id).await.expect("storage").expect("hers");
+        assert_eq!(item.preview, None, "erased");
+    }
+}
+
+on_both! {
     /// Section 7: "A call can be settled once its lease has run out and its connection is closed."
     async fn a_call_whose_connection_is_open_is_not_settled(desk: Desk) {
         let waiting = confirmed(&desk, Behaviour::WaitThenCut).await;

@@ -137,7 +137,12 @@ impl Action {
     /// Every field at fault: by the schema, with formats asserted, then by the rules. The messages never hold the
     /// caller's values. Empty: the input is valid.
     pub fn validate(&self, input: &Value) -> Vec<FieldError> {
-        let mut faults = self.input.faults(&self.declared(input));
+        self.validate_after(Vec::new(), input)
+    }
+
+    /// The same, after faults that were found while the input was prepared.
+    pub(crate) fn validate_after(&self, mut faults: Vec<FieldError>, input: &Value) -> Vec<FieldError> {
+        faults.extend(self.input.faults(&self.declared(input)));
         let sound = faults.is_empty();
         for rule in &self.rules {
             let field = as_pointer(&rule.field);

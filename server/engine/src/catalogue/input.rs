@@ -4,7 +4,8 @@ use model::FieldError;
 use serde_json::{Map, Value};
 
 use super::action::Action;
-use super::names::is_composed;
+use super::mistake::nearest;
+use super::names::{is_composed, referred};
 use super::schema::MOST_FAULTS;
 use super::schema::escape;
 
@@ -22,7 +23,7 @@ pub fn cut_to_schema(action: &Action, arguments: Map<String, Value>) -> Map<Stri
     let kept = arguments.into_iter().filter(|(name, _)| name == "dry_run" || is_advertised(action, name));
     kept.map(|(name, value)| {
         let value = match action.input.property(&name) {
-            Some(schema) => cut_value(schema, value),
+            Some(schema) => cut_value(action.input.as_json(), schema, value),
             None => value,
         };
         (name, value)
@@ -34,18 +35,34 @@ pub fn cut_to_schema(action: &Action, arguments: Map<String, Value>) -> Map<Stri
 pub fn unknown_arguments(action: &Action, arguments: &Map<String, Value>) -> Vec<FieldError> {
     let unknown = arguments.keys().filter(|name| !is_advertised(action, name)).take(MOST_FAULTS);
     unknown
-        .map(|name| FieldError::new(format!("/{}", escape(name)), action.input.unknown(name, true)))
+        .map(|name| FieldError::new(format!("/{}", escape(name)), no_such_argument(action, name)))
         .collect()
+}
+
+/// What to say about an argument that the action does not have. A fixed field is nobody's business.
+fn no_such_argument(action: &Action, name: &str) -> String {
+    let open = action.input.names().iter().filter(|known| !action.fixed.contains_key(*known));
+    match nearest(name, open) {
+        Some(near) => format!("There is no such argument. Did you mean “{near}”?"),
+        None => "There is no such argument.".to_owned(),
+    }
+}
+
+/// An input on its way from what was given to what is validated.
+#[derive(Debug, PartialEq)]
+pub struct PreparedInput {
+    /// Conversions, defaults and fixed fields applied; without what could not be converted.
+    pub input: Map<String, Value>,
+    /// What could not be converted, and the attempts to set a fixed field.
+    pub faults: Vec<FieldError>,
 }
 
 /// Step 7: conversions, the schema's defaults, and the fixed fields. A caller's attempt to set a fixed field is an
 /// unknown argument. The control fields have to be split off before.
-pub fn prepare(
-    action: &Action,
-    arguments: Map<String, Value>,
-) -> Result<Map<String, Value>, Vec<FieldError>> {
+pub fn prepare(action: &Action, arguments: Map<String, Value>) -> PreparedInput {
     let mut faults: Vec<FieldError> = Vec::new();
-    let mut prepared = Map::new();
+    let mut input = Map::new();
+    let mut lost = Vec::new();
     for (name, value) in arguments {
         if action.fixed.contains_key(&name) {
             faults.push(FieldError::new(format!("/{}", escape(&name)), "There is no such argument."));
@@ -55,17 +72,22 @@ pub fn prepare(
             action.convert.iter().filter(|(field, _)| *field == name).flat_map(|(_, list)| list);
         match conversions.copied().try_fold(value, |value, conversion| conversion.apply(value)) {
             Ok(value) => {
-                prepared.insert(name, value);
+                input.insert(name, value);
             }
-            Err(message) => faults.push(FieldError::new(format!("/{}", escape(&name)), message)),
+            Err(message) => {
+                faults.push(FieldError::new(format!("/{}", escape(&name)), message));
+                lost.push(name);
+            }
         }
     }
-    if !faults.is_empty() {
-        return Err(faults);
+    let schema = action.input.as_json();
+    add_defaults(schema, schema, &mut input);
+    // A field that was given is not one that was left out: no rule may take its default for it.
+    for name in lost {
+        input.remove(&name);
     }
-    add_defaults(action.input.as_json(), &mut prepared);
-    prepared.extend(action.fixed.clone());
-    Ok(prepared)
+    input.extend(action.fixed.clone());
+    PreparedInput { input, faults }
 }
 
 /// How deep arguments may nest: as much as anybody writes, and far below where a parser gives up on what was stored.
@@ -80,11 +102,15 @@ pub fn unkeepable_fields(arguments: &Map<String, Value>) -> Vec<FieldError> {
     let mut faults = Vec::new();
     look_into_object(arguments, "", 1, &mut faults);
     faults.dedup();
+    faults.truncate(MOST_FAULTS);
     faults
 }
 
 fn look_into_object(entries: &Map<String, Value>, at: &str, depth: usize, faults: &mut Vec<FieldError>) {
     for (name, value) in entries {
+        if faults.len() > MOST_FAULTS {
+            return;
+        }
         if name.contains('\0') {
             faults.push(FieldError::new(at, "A field's name may not hold a NUL character."));
         } else if name.starts_with(RESERVED) {
@@ -105,6 +131,9 @@ fn look_into(value: &Value, at: &str, depth: usize, faults: &mut Vec<FieldError>
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
+                if faults.len() > MOST_FAULTS {
+                    return;
+                }
                 look_into(item, &format!("{at}/{index}"), depth + 1, faults);
             }
         }
@@ -120,8 +149,9 @@ fn is_advertised(action: &Action, name: &str) -> bool {
     !action.fixed.contains_key(name) && action.input.names().allow(name)
 }
 
-/// Cuts objects whose schema allows nothing beyond its properties.
-fn cut_value(schema: &Value, value: Value) -> Value {
+/// Cuts objects whose schema allows nothing beyond its properties. `root`: what references are looked up in.
+fn cut_value(root: &Value, schema: &Value, value: Value) -> Value {
+    let schema = referred(schema, root);
     match value {
         Value::Object(entries) => {
             let properties = schema.get("properties").and_then(Value::as_object);
@@ -130,13 +160,13 @@ fn cut_value(schema: &Value, value: Value) -> Value {
                 && !is_composed(schema);
             let kept =
                 entries.into_iter().filter_map(|(name, inner)| match properties.and_then(|p| p.get(&name)) {
-                    Some(property) => Some((name, cut_value(property, inner))),
+                    Some(property) => Some((name, cut_value(root, property, inner))),
                     None => (!closed).then_some((name, inner)),
                 });
             Value::Object(kept.collect())
         }
         Value::Array(items) => match schema.get("items") {
-            Some(each) => Value::Array(items.into_iter().map(|item| cut_value(each, item)).collect()),
+            Some(each) => Value::Array(items.into_iter().map(|item| cut_value(root, each, item)).collect()),
             None => Value::Array(items),
         },
         other => other,
@@ -144,10 +174,12 @@ fn cut_value(schema: &Value, value: Value) -> Value {
 }
 
 /// Puts the defaults of the schema where the caller gave nothing, also within objects that the caller gave.
-fn add_defaults(schema: &Value, entries: &mut Map<String, Value>) {
-    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        match (entries.get_mut(name), property.get("default")) {
-            (Some(Value::Object(inner)), _) => add_defaults(property, inner),
+fn add_defaults(root: &Value, schema: &Value, entries: &mut Map<String, Value>) {
+    let properties = referred(schema, root).get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let default = property.get("default").or_else(|| referred(property, root).get("default"));
+        match (entries.get_mut(name), default) {
+            (Some(Value::Object(inner)), _) => add_defaults(root, property, inner),
             (None, Some(default)) => {
                 entries.insert(name.clone(), default.clone());
             }

@@ -74,6 +74,22 @@ fn parts<'s>(schema: &'s Value, root: &'s Value) -> Vec<&'s Value> {
     listed.chain(single).chain(dependent).chain(referred).collect()
 }
 
+/// The schema that a schema which is a mere reference within the document stands for; any other is itself.
+pub(super) fn referred<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
+    /// References that lead to references; a circle of them has no end.
+    const LONGEST: usize = 8;
+    let mut schema = schema;
+    for _ in 0..LONGEST {
+        let target =
+            schema.get("$ref").and_then(Value::as_str).filter(|_| schema.get("properties").is_none());
+        match target.and_then(|target| local(target, root)) {
+            Some(next) => schema = next,
+            None => break,
+        }
+    }
+    schema
+}
+
 /// What a reference within the document refers to.
 fn local<'s>(target: &str, root: &'s Value) -> Option<&'s Value> {
     root.pointer(target.strip_prefix('#')?)

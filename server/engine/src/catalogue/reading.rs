@@ -17,7 +17,7 @@ use super::preview::PreviewTemplate;
 use super::refusals::check_field;
 use super::request::{RequestTemplate, template};
 use super::rule::{self, Rule};
-use super::schema::InputSchema;
+use super::schema::{InputSchema, escape};
 use super::template::{Template, Vocabulary, sample};
 use super::work::{Described, Handled, Telling, Work};
 use super::{convert, fingerprint, refusals};
@@ -91,6 +91,9 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         None => InputSchema::empty(),
     };
     let names = names(&section, input.as_ref(), &fixed);
+    if let Some(input) = &input {
+        check_given(&section, input, &fixed);
+    }
     let sample = with_fixed(input.as_ref().map(|input| sample(input.as_json())), &fixed);
     let over_input = Vocabulary { roots: &["input"], names: &names, sample: &sample, lenient: false };
     let work = if is_handled(&section, known) {
@@ -239,6 +242,24 @@ fn fixed(section: &Section<'_>) -> Map<String, Value> {
         section.notes.add(&entry.key_span, taken(&entry.key));
     }
     json_of(entries)
+}
+
+/// Notes a fixed value or a default that the schema does not take: nobody could call the action.
+fn check_given(section: &Section<'_>, input: &InputSchema, fixed: &Map<String, Value>) {
+    let properties = input.as_json().get("properties").and_then(Value::as_object).into_iter().flatten();
+    let defaults = properties.filter(|(name, _)| !fixed.contains_key(*name)).filter_map(|(name, schema)| {
+        let pointer = format!("/properties/{}/default", escape(name));
+        Some(("input", pointer, name, schema.get("default")?))
+    });
+    let fixed = fixed.iter().filter(|(name, _)| input.property(name).is_some());
+    let fixed = fixed.map(|(name, value)| ("fixed", format!("/{}", escape(name)), name, value));
+    for (key, pointer, name, value) in fixed.chain(defaults) {
+        if let (Some(fault), Some(node)) = (input.faults_of(name, value).first(), section.get(key)) {
+            let what = if key == "fixed" { "the fixed value" } else { "the default" };
+            let wrong = Wrong::new(format!("{what} of “{name}” does not fit its schema"));
+            section.notes.add(&node.at(&pointer).span, wrong.expected(fault.message.trim_end_matches('.')));
+        }
+    }
 }
 
 /// A name is the desk's own.

@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 
 use super::document::{Kind, Node};
 use super::keywords;
-use super::mistake::{Notes, Wrong, nearest};
+use super::mistake::{Notes, Wrong};
 use super::names::{Names, is_composed};
 
 /// How many faults are told at once. Nobody mends more in one go, and the answer stays small.
-pub(super) const MOST_FAULTS: usize = 100;
+pub(crate) const MOST_FAULTS: usize = 100;
 
 /// The schema of an action's input.
 #[derive(Debug)]
@@ -101,38 +101,35 @@ impl InputSchema {
         let mut seen = HashSet::new();
         self.validator
             .iter_errors(input)
-            .flat_map(|error| self.fault(&error))
+            .flat_map(|error| fault(&error))
             .filter(|fault| seen.insert((fault.field.clone(), fault.message.clone())))
             .take(MOST_FAULTS)
             .collect()
     }
 
-    fn fault(&self, error: &ValidationError<'_>) -> Vec<FieldError> {
-        let at = error.instance_path().as_str();
-        match error.kind() {
-            Fault::Required { property } => {
-                let name = property.as_str().unwrap_or_default();
-                vec![FieldError::new(format!("{at}/{}", escape(name)), "This field is required.")]
-            }
-            Fault::AdditionalProperties { unexpected } | Fault::UnevaluatedProperties { unexpected } => {
-                unexpected
-                    .iter()
-                    .take(MOST_FAULTS)
-                    .map(|name| {
-                        FieldError::new(format!("{at}/{}", escape(name)), self.unknown(name, at.is_empty()))
-                    })
-                    .collect()
-            }
-            kind => vec![FieldError::new(at, sentence(kind))],
-        }
+    /// The faults of one field, when it has this value.
+    pub(super) fn faults_of(&self, name: &str, value: &Value) -> Vec<FieldError> {
+        let (own, inner) = (format!("/{}", escape(name)), format!("/{}/", escape(name)));
+        let faults = self.faults(&json!({ name: value }));
+        faults.into_iter().filter(|fault| fault.field == own || fault.field.starts_with(&inner)).collect()
     }
+}
 
-    /// What to say about an argument that the action does not have.
-    pub(super) fn unknown(&self, name: &str, top: bool) -> String {
-        match nearest(name, self.names.iter()).filter(|_| top) {
-            Some(near) => format!("There is no such argument. Did you mean “{near}”?"),
-            None => "There is no such argument.".to_owned(),
+fn fault(error: &ValidationError<'_>) -> Vec<FieldError> {
+    let at = error.instance_path().as_str();
+    match error.kind() {
+        Fault::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            vec![FieldError::new(format!("{at}/{}", escape(name)), "This field is required.")]
         }
+        Fault::AdditionalProperties { unexpected } | Fault::UnevaluatedProperties { unexpected } => {
+            unexpected
+                .iter()
+                .take(MOST_FAULTS)
+                .map(|name| FieldError::new(format!("{at}/{}", escape(name)), "There is no such argument."))
+                .collect()
+        }
+        kind => vec![FieldError::new(at, sentence(kind))],
     }
 }
 

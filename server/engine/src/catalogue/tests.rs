@@ -65,8 +65,9 @@ fn the_example_is_read() {
     assert_eq!(action.undo_window.as_secs(), 5);
 
     let given = json!({ "to": " max@example.com ", "subject": "Hi", "body": "There" });
-    let prepared = input::prepare(action, map(given)).expect("prepared");
-    let prepared = Value::Object(prepared);
+    let prepared = input::prepare(action, map(given));
+    assert_eq!(prepared.faults, []);
+    let prepared = Value::Object(prepared.input);
     assert_eq!(faults(&action.validate(&prepared)), Vec::<String>::new());
     let outgoing = action.render(&prepared).expect("rendered");
     assert_eq!(
@@ -717,14 +718,15 @@ input = { type = "object", required = ["n"], properties = { n = { type = "intege
     );
     let action = a(&catalogue);
     let prepared = input::prepare(action, map(json!({ "n": " 7 ", "on": "yes", "o": {} })));
+    assert_eq!(prepared.faults, []);
     assert_eq!(
-        prepared.map(Value::Object),
-        Ok(json!({ "n": 7, "on": true, "o": { "k": 1 }, "t": "none", "from": "desk" }))
+        Value::Object(prepared.input),
+        json!({ "n": 7, "on": true, "o": { "k": 1 }, "t": "none", "from": "desk" })
     );
     let prepared = input::prepare(action, map(json!({ "n": "x", "on": "maybe", "from": "me" })));
-    let told = prepared.map_err(|errors| faults(&errors)).expect_err("faults");
+    assert_eq!(Value::Object(prepared.input), json!({ "t": "none", "from": "desk" }));
     assert_eq!(
-        told,
+        faults(&prepared.faults),
         [
             "/n: This has to be a whole number.",
             "/on: This has to be true or false.",
@@ -795,7 +797,7 @@ input = { type = "object", required = ["text", "missing"], properties = { missin
     /not: This is not allowed here.
     /named: A field's name is not allowed.
     /never: This is not allowed here.
-    /txt: There is no such argument. Did you mean “text”?
+    /txt: There is no such argument.
     /text: Not this text.
     "#);
     assert!(!told.contains("CANARY") && !told.contains("777"), "{told}");
@@ -923,4 +925,25 @@ fn a_misspelt_method_is_a_mistake_and_a_rare_one_is_not() {
     for taken in ["PATCH", "PURGE", "MKCALENDAR"] {
         assert_eq!(mistakes(&credential(taken)), "");
     }
+}
+
+#[test]
+fn what_is_given_has_to_fit_the_schema() {
+    let text = r##"
+[[action]]
+name = "a"
+effect = "read"
+fixed = { from = 5, other = 5, into = "desk" }
+input = { type = "object", properties = { from = { type = "string" }, into = { type = "string" }, count = { type = "integer", default = "x" }, kind = { "$ref" = "#/$defs/kind", default = "c" }, fine = { type = "integer", default = 1 } }, "$defs" = { kind = { enum = ["a", "b"] } } }
+request = { url = "https://a.example/{{ input.other }}" }
+"##;
+    let told = Catalogue::parse(text, "c.toml").expect_err("mistakes").to_string();
+    for expected in [
+        "c.toml:5:18: the fixed value of “from” does not fit its schema; expected This has to be a text",
+        "the default of “count” does not fit its schema; expected This has to be a whole number",
+        "the default of “kind” does not fit its schema; expected This has to be “a” or “b”",
+    ] {
+        assert!(told.contains(expected), "{expected}\n{told}");
+    }
+    assert_eq!(told.matches("does not fit").count(), 3, "{told}");
 }

@@ -18,12 +18,10 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
             catalogue.surfaces.is_on(arrival.surface) && action.expose.contains(&arrival.surface)
         })
         .filter(|action| action.is_open_to(&arrival.actor));
-    let action = match (&arrival.actor, action) {
-        // Nobody in particular is told the same of every action that is not public, whether there is one or not.
-        (Actor::Public { .. }, Some(action)) if action.public => action,
-        (Actor::Public { .. }, _) => return Err(Refusal::Unauthenticated),
-        (_, found) => found.ok_or(Refusal::NotFound)?,
-    };
+    let is_public = matches!(arrival.actor, Actor::Public { .. });
+    let action = action
+        .filter(|action| action.public || !is_public)
+        .ok_or_else(|| told(&arrival.actor, Refusal::NotFound))?;
     let head = Head {
         id,
         at: engine.now(),
@@ -36,6 +34,15 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
         action,
     };
     Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
+}
+
+/// The same refusal as this caller would be told. Nobody in particular is told the same of every action that is not
+/// open to everybody, whether there is one or not.
+pub(super) fn told(actor: &Actor, refusal: Refusal) -> Refusal {
+    match (actor, refusal) {
+        (Actor::Public { .. }, Refusal::NotFound) => Refusal::Unauthenticated,
+        (_, refusal) => refusal,
+    }
 }
 
 /// The agent's session: the one its key is bound to, else the one it names, else its key's id.

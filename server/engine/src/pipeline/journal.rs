@@ -35,5 +35,9 @@ pub(super) async fn refused(engine: &Engine, head: &Head, refusal: &Refusal) {
     };
     let mut event = event(engine, head, r#type, status);
     event.upstream_status = upstream_status;
-    engine.note(event).await;
+    if *refusal == Refusal::NotFound {
+        engine.note_withheld(event).await;
+    } else {
+        engine.note(event).await;
+    }
 }

@@ -24,13 +24,9 @@ pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
             faults.extend(input::unknown_arguments(&head.action, &arguments));
         }
         let input_hash = head.action.hash(&arguments);
-        let input = match input::prepare(&head.action, arguments.clone()) {
-            Ok(input) => Value::Object(input),
-            Err(errors) => {
-                faults.extend(errors);
-                Value::Object(arguments.clone())
-            }
-        };
+        let prepared = input::prepare(&head.action, arguments.clone());
+        faults.extend(prepared.faults);
+        let input = Value::Object(prepared.input);
         (Ready { control, arguments, input_hash, input }, faults)
     }))
 }

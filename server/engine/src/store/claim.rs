@@ -88,6 +88,15 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Which call has a slot, as this transaction sees it.
+    pub async fn claim_holder(&mut self, slot: [u8; 32]) -> Result<Option<CallId>, StoreError> {
+        let row = sqlx::query("SELECT call_id FROM claims WHERE slot = $1")
+            .bind(slot.to_vec())
+            .fetch_optional(&mut *self.inner)
+            .await?;
+        row.map(|row| Columns::new("claims", "call_id", &row).parse("call_id")).transpose()
+    }
+
     /// Frees the slot of a call that did not happen.
     pub async fn free_claim(&mut self, slot: [u8; 32], call: CallId) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM claims WHERE slot = $1 AND call_id = $2")

@@ -11,6 +11,11 @@ use super::{Store, StoreError, Tx, Window};
 /// A journal line to be written.
 pub type NewEvent = Event;
 
+/// Whether a journal line `e` is for this person, `$2`: it is about a call of theirs, and they may know of it. Of
+/// nobody: everybody's, for operators.
+pub(super) const FOR_PERSON: &str = "($2 IS NULL OR (e.person_id = $2 AND NOT EXISTS \
+    (SELECT 1 FROM events_withheld w WHERE w.event_id = e.id)))";
+
 /// Every column of an `Event`, of the table `events e`.
 pub(super) const COLUMNS: &str = "e.id, e.at, e.type, e.call_id, e.action, e.surface, e.person_id, e.agent_id, e.session, \
     e.status, e.upstream_status, e.receipt_id";
@@ -23,7 +28,7 @@ impl Store {
         window: &Window,
     ) -> Result<Listing<Event>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM events e WHERE e.id < $1 AND ($2 IS NULL OR e.person_id = $2) ORDER BY e.id DESC LIMIT $3"
+            "SELECT {COLUMNS} FROM events e WHERE e.id < $1 AND {FOR_PERSON} ORDER BY e.id DESC LIMIT $3"
         )))
         .bind(window.before_id())
         .bind(owner.map(|id| id.to_string()))
@@ -36,6 +41,15 @@ impl Store {
 }
 
 impl Tx {
+    /// Keeps a journal line of this transaction from everybody but operators.
+    pub async fn withhold_event(&mut self, event: EventId) -> Result<(), StoreError> {
+        sqlx::query("INSERT INTO events_withheld (event_id) VALUES ($1)")
+            .bind(event.to_string())
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(())
+    }
+
     /// Writes a journal line. It gets its place in the stream once this transaction has ended.
     pub async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
         sqlx::query(

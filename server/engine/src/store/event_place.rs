@@ -7,7 +7,7 @@
 use model::{Event, EventId, PersonId};
 
 use super::columns::Columns;
-use super::event::{COLUMNS, read};
+use super::event::{COLUMNS, FOR_PERSON, read};
 use super::{Store, StoreError};
 
 /// Where a reader of the stream is: behind the event with this place.
@@ -81,12 +81,12 @@ impl Store {
     ) -> Result<(Vec<Event>, Place), StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT p.place, {COLUMNS} FROM \
-             (SELECT place, event_id FROM event_places WHERE place > $1 ORDER BY place LIMIT $2) AS p \
-             LEFT JOIN events e ON e.id = p.event_id AND ($3 IS NULL OR e.person_id = $3) ORDER BY p.place"
+             (SELECT place, event_id FROM event_places WHERE place > $1 ORDER BY place LIMIT $3) AS p \
+             LEFT JOIN events e ON e.id = p.event_id AND {FOR_PERSON} ORDER BY p.place"
         )))
         .bind(place.0)
-        .bind(limit)
         .bind(owner.map(|id| id.to_string()))
+        .bind(limit)
         .fetch_all(&self.read)
         .await?;
         let Some(last) = rows.last() else { return Ok((Vec::new(), place)) };

@@ -207,11 +207,14 @@ impl World {
             _ if !(door && toolset) => return at_the_door("not_found"),
             _ => {}
         }
+        // What is not there for nobody in particular is so in the same words as what is not public.
+        let absent =
+            if matches!(self.caller, Caller::Public { .. }) { "unauthenticated" } else { "not_found" };
         if !self.has_ability() || !self.holds(self.action.register_when) || !self.is_member(call.tenant) {
-            return no("not_found");
+            return no(absent);
         }
         let call = &self.cut(call);
-        let denied = if self.action.deny_as_not_found { "not_found" } else { "denied" };
+        let denied = if self.action.deny_as_not_found { absent } else { "denied" };
         if !self.holds(self.action.authorize) {
             return no(denied);
         }
@@ -301,17 +304,18 @@ impl World {
         if call.dry_run == DryRun::Wanted {
             return Told { answer: "preview", ending: Some("action.completed"), ..no("") };
         }
+        let approved = matches!(self.caller, Caller::Key { requires_approval: true, .. });
+        let in_person = matches!(self.caller, Caller::Session { .. } | Caller::Token { .. });
+        if approved && self.is_write() && call.token != Token::None {
+            return no("confirm_token_invalid");
+        }
         if self.action.holds && call.text == Text::Hold {
             return hold(memory, call, key);
         }
         if !self.is_write() {
             return self.run(memory, call, key);
         }
-        let approved = matches!(self.caller, Caller::Key { requires_approval: true, .. });
-        let in_person = matches!(self.caller, Caller::Session { .. } | Caller::Token { .. });
-        if approved && call.token != Token::None {
-            no("confirm_token_invalid")
-        } else if approved || in_person || self.action.approval != Approval::Plain {
+        if approved || in_person || self.action.approval != Approval::Plain {
             hold(memory, call, key)
         } else if self.is_dangerous() {
             self.prompt(memory, call, key)

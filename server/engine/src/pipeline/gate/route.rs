@@ -32,6 +32,10 @@ pub(super) fn of(engine: &Engine, call: &Call<Claimed>, attention: bool) -> Rout
 
 /// The first row that fits the caller counts; the surface never changes it.
 fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) -> Route {
+    let approved = matches!(actor, Actor::Agent(agent) if agent.requires_approval);
+    if approved && has_token && action.effect.is_write() {
+        return Route::TokenRefused(Refusal::ConfirmTokenInvalid(model::refusal::TokenFault::Invalid));
+    }
     if hold_wanted {
         return Route::Hold(approvers(action, actor.person()));
     }
@@ -41,11 +45,7 @@ fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) ->
     let queued = action.wants_queue();
     match actor {
         Actor::Person(person) if !queued => Route::Hold(vec![own(person.person())]),
-        Actor::Agent(agent) if agent.requires_approval && has_token => {
-            Route::TokenRefused(Refusal::ConfirmTokenInvalid(model::refusal::TokenFault::Invalid))
-        }
-        Actor::Agent(agent) if agent.requires_approval => Route::Hold(approvers(action, actor.person())),
-        _ if queued => Route::Hold(approvers(action, actor.person())),
+        _ if approved || queued => Route::Hold(approvers(action, actor.person())),
         _ if action.effect.is_dangerous() => Route::Prompt,
         _ => Route::Pass,
     }

@@ -150,3 +150,23 @@ on_both! {
         }
     }
 }
+
+on_both! {
+    /// A refusal frees its key and keeps its receipt. When that is forgotten, the key may be a later call's, and stays so.
+    async fn forgetting_a_refusal_leaves_the_key_to_whose_it_is_now(desk: Desk) {
+        keeps_for(&desk, 30);
+        let note = async || desk.engine.call(keyed(desk.quick("note", json!({ "text": "x" })).await, "k"), None).await;
+        desk.upstream.behave(Behaviour::Answer(404, "{}".to_owned()));
+        assert!(matches!(note().await, Err(Refusal::Invalid(_))));
+        desk.pass(20 * DAY);
+        desk.upstream.behave(Behaviour::Answer(200, "{}".to_owned()));
+        let again = note().await;
+        assert!(matches!(again, Ok(Answer::Done(_))), "the key is free: {again:?}");
+        desk.pass(11 * DAY);
+        desk.engine.erase().await.expect("the job runs");
+        assert_eq!(receipts(&desk).await, 1, "the refusal's is forgotten");
+        let repeat = note().await;
+        assert!(matches!(repeat, Ok(Answer::Replayed(_))), "{repeat:?}");
+        assert_eq!(desk.upstream.writes().len(), 2);
+    }
+}

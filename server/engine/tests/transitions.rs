@@ -94,16 +94,25 @@ impl Stands {
         }
     }
 
-    /// Puts a held call into this state behind the desk's back. Times that a later state has no use for stay as they
-    /// were, and in such a way that they alone would let a statement pass.
-    fn sql(self, id: CallId, now: Time) -> String {
+    /// Puts a held call into this state behind the desk's back. A time that the state has no use for is one that has
+    /// passed, or one to come: neither alone lets a statement pass.
+    fn sql(self, id: CallId, now: Time, passed: bool) -> String {
         let (future, past) = (now.plus_seconds(MINUTE).micros(), now.plus_seconds(-MINUTE).micros());
-        let send_at = if matches!(self, Due | DueForQueue) { past } else { future };
-        let expires_at = if self == HeldLapsed { past } else { future };
+        let other = if passed { past } else { future };
+        let send_at = match self {
+            Due | DueForQueue => past,
+            Approved | ApprovedForQueue => future,
+            _ => other,
+        };
+        let expires_at = match self {
+            HeldLapsed => past,
+            Held | HeldForQueue => future,
+            _ => other,
+        };
         let lease = match self {
-            Sending | Running => format!("lease_owner = 'node', lease_until = {future}"),
-            // Whatever else has ended, nobody answers for it.
-            _ => format!("lease_owner = 'node', lease_until = {past}"),
+            SendingLapsed => format!("lease_owner = 'node', lease_until = {past}"),
+            Sending => format!("lease_owner = 'node', lease_until = {future}"),
+            _ => format!("lease_owner = 'node', lease_until = {other}"),
         };
         let has_ended = self.state().is_ended() && self != InDoubt;
         let erased = if has_ended { ", input = NULL, preview = NULL" } else { "" };
@@ -177,7 +186,12 @@ struct Calls {
 }
 
 impl Calls {
-    async fn of(desk: &Desk) -> Self {
+    /// Both kinds of them.
+    async fn all_of(desk: &Desk) -> [Self; 2] {
+        [Self::of(desk, false).await, Self::of(desk, true).await]
+    }
+
+    async fn of(desk: &Desk, passed: bool) -> Self {
         let store = Store::open(&desk.database.url(), Path::new("/")).await.expect("the store");
         let id = desk.held(desk.careful("note", json!({ "text": "x" })).await).await;
         let row = store.call(id).await.expect("storage").expect("the call");
@@ -186,7 +200,7 @@ impl Calls {
         let now = desk.engine.now();
         let mut ids = Vec::new();
         for (number, stands) in (1..).zip(ALL) {
-            let id = CallId::from_uuid(Uuid::from_u128(number));
+            let id = CallId::from_uuid(Uuid::from_u128(number + 100 * u128::from(passed)));
             let new = NewCall {
                 row: CallRow { id, surface: stands.surface(), ..row.clone() },
                 input_hash: [0; 32],
@@ -197,7 +211,7 @@ impl Calls {
             let mut tx = store.begin().await.expect("a transaction");
             tx.insert_call(&new).await.expect("inserted");
             tx.commit().await.expect("committed");
-            desk.database.run(&stands.sql(id, now)).await.expect("it fits the schema");
+            desk.database.run(&stands.sql(id, now, passed)).await.expect("it fits the schema");
             ids.push((stands, id));
         }
         Self { store, now, ann: desk.ann.id, max: desk.max.id, row, ids }
@@ -253,44 +267,50 @@ impl Calls {
 
 on_both! {
     async fn each_statement_moves_what_it_may_and_finds_no_other(desk: Desk) {
-        let calls = Calls::of(&desk).await;
-        for (what, finds) in MOVES {
-            assert_eq!(calls.found_by(what).await, finds, "{what:?}");
+        for calls in Calls::all_of(&desk).await {
+            for (what, finds) in MOVES {
+                assert_eq!(calls.found_by(what).await, finds, "{what:?}");
+            }
+            assert_eq!(calls.found_by(Move::EndUnsent(Unsent::Any)).await, UNSENT);
         }
-        assert_eq!(calls.found_by(Move::EndUnsent(Unsent::Any)).await, UNSENT);
     }
 }
 
 on_both! {
     /// A lease is renewed by the process that holds it, as long as the send is its own.
     async fn a_lease_is_its_owners_to_renew(desk: Desk) {
-        let calls = Calls::of(&desk).await;
-        let until = calls.now.plus_seconds(MINUTE);
-        let mut renewed = Vec::new();
-        for (stands, id) in &calls.ids {
-            assert!(!calls.store.renew_lease(*id, "another", until).await.expect("storage"), "{stands:?}");
-            if calls.store.renew_lease(*id, "node", until).await.expect("storage") {
-                renewed.push(*stands);
+        for calls in Calls::all_of(&desk).await {
+            let until = calls.now.plus_seconds(MINUTE);
+            let mut renewed = Vec::new();
+            for (stands, id) in &calls.ids {
+                assert!(!calls.store.renew_lease(*id, "another", until).await.expect("storage"), "{stands:?}");
+                if calls.store.renew_lease(*id, "node", until).await.expect("storage") {
+                    renewed.push(*stands);
+                }
             }
+            assert_eq!(renewed, [Sending, SendingLapsed, Running]);
         }
-        assert_eq!(renewed, [Sending, SendingLapsed, Running]);
     }
 }
 
 on_both! {
     /// The jobs plan what is due, and nothing else.
     async fn the_jobs_find_what_is_due(desk: Desk) {
-        let calls = Calls::of(&desk).await;
-        let planned = |ids: Vec<CallId>| calls.ids.iter().filter(|(_, id)| ids.contains(id)).map(|(stands, _)| *stands).collect::<Vec<_>>();
-        let (store, now) = (&calls.store, calls.now);
-        assert_eq!(planned(store.calls_to_send(now, 100).await.expect("storage")), [Due, DueForQueue]);
-        assert_eq!(planned(store.calls_to_expire(now, 100).await.expect("storage")), [HeldLapsed]);
-        assert_eq!(planned(store.calls_with_lapsed_lease(now, 100).await.expect("storage")), [SendingLapsed]);
-        assert_eq!(planned(store.queued_calls(None, 100).await.expect("storage")), [Queued]);
-        let key = calls.row.key_id.expect("a key made it");
-        assert_eq!(planned(store.unsent_calls_of_key(key).await.expect("storage")), UNSENT);
-        let person = calls.row.person_id.expect("it is a person's");
-        assert_eq!(planned(store.unsent_calls_of_person(person).await.expect("storage")), UNSENT);
+        for calls in Calls::all_of(&desk).await {
+            let planned = |ids: Vec<CallId>| {
+                let fit = calls.ids.iter().filter(|(_, id)| ids.contains(id));
+                fit.map(|(stands, _)| *stands).collect::<Vec<_>>()
+            };
+            let (store, now) = (&calls.store, calls.now);
+            assert_eq!(planned(store.calls_to_send(now, 100).await.expect("storage")), [Due, DueForQueue]);
+            assert_eq!(planned(store.calls_to_expire(now, 100).await.expect("storage")), [HeldLapsed]);
+            assert_eq!(planned(store.calls_with_lapsed_lease(now, 100).await.expect("storage")), [SendingLapsed]);
+            assert_eq!(planned(store.queued_calls(None, 100).await.expect("storage")), [Queued]);
+            let key = calls.row.key_id.expect("a key made it");
+            assert_eq!(planned(store.unsent_calls_of_key(key).await.expect("storage")), UNSENT);
+            let person = calls.row.person_id.expect("it is a person's");
+            assert_eq!(planned(store.unsent_calls_of_person(person).await.expect("storage")), UNSENT);
+        }
     }
 }
 

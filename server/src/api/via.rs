@@ -13,7 +13,7 @@ use base64::prelude::BASE64_STANDARD;
 use engine::catalogue::raw_request;
 use engine::streams::{Answering, Streamed};
 use engine::{Arrival, Engine};
-use http::header::{CACHE_CONTROL, HeaderName};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use model::{Answer, Passed, ReceiptId, Refusal, Surface};
 
@@ -58,7 +58,11 @@ pub(crate) async fn pass_on(State(engine): State<Engine>, request: Request) -> R
         Ok(response) => response,
         Err(rejected) => rejected.into_response(),
     };
-    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    let headers = response.headers_mut();
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    // A service's page is no page of the desk, though it comes from its address: beside whatever policy the service
+    // itself has, it gets an origin of its own and runs nothing.
+    headers.append(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     // Whatever this says, a page instead of it would be wrong.
     response.extensions_mut().insert(SpokenElsewhere);
     response

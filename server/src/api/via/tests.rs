@@ -130,6 +130,30 @@ async fn while_a_person_is_asked_it_waits_and_then_says_held() {
     assert_eq!((&call.body["status"], &call.body["result"]["status"]), (&json!("done"), &json!(418)));
 }
 
+/// A service's page comes from the desk's address; it gets nothing of the desk's origin, and runs nothing.
+#[tokio::test]
+async fn no_answer_is_a_page_of_the_desk() {
+    let desk = Desk::open().await;
+    let read = |path: &str| desk.ask("GET", path).token(desk.quick());
+    let write = || desk.ask("POST", "/via/odd/echo/x").token(desk.quick()).header("idempotency-key", "k");
+    let answers = [
+        (200, read("/via/odd/answer/200")),
+        (418, write()),
+        (418, write()),
+        (409, desk.ask("POST", "/via/odd/hang-up").token(desk.quick())),
+        (409, desk.ask("POST", "/via/guarded/x").header("x-api-key", desk.quick())),
+        (404, read("/via/none/x")),
+        (401, desk.ask("GET", "/via/odd/echo/x")),
+    ];
+    for (status, ask) in answers {
+        let told = ask.send().await;
+        assert_eq!(told.status, status);
+        let policies: Vec<_> = told.headers.get_all("content-security-policy").iter().collect();
+        assert_eq!(policies, ["sandbox"], "{told:?}");
+        assert_eq!(told.headers["x-content-type-options"], "nosniff");
+    }
+}
+
 /// Runs `curl`, as a program does that knows its service's own ways alone: the answer's head and body.
 async fn curl(arguments: Vec<String>) -> Option<String> {
     let run = move || Command::new("curl").args(["-sS", "-i", "--max-time", "30"]).args(arguments).output();

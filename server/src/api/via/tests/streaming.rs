@@ -113,6 +113,16 @@ async fn events_come_one_by_one_and_the_receipt_is_there_before_the_end() {
 }
 
 #[tokio::test]
+async fn a_policy_of_the_services_own_stays_beside_the_desks() {
+    let script = Script::start().await;
+    let desk = desk_in_front_of(script.address).await;
+    script.say(format!("{HEAD}Content-Security-Policy: sandbox allow-scripts\r\n\r\n"));
+    let answer = post(&desk).await;
+    let policies: Vec<_> = answer.headers().get_all("content-security-policy").iter().collect();
+    assert_eq!(policies, ["sandbox allow-scripts", "sandbox"], "a browser keeps to both");
+}
+
+#[tokio::test]
 async fn the_secret_is_found_across_the_borders_of_pieces() {
     let script = Script::start().await;
     let desk = desk_in_front_of(script.address).await;

@@ -13,7 +13,7 @@ use super::*;
 use crate::store::{Readers, Store, Tx, Writers};
 
 /// No group ends because of its age.
-const FOR_EVER: Bounds = Bounds { members: 64, age: Duration::from_secs(3_600) };
+const FOR_EVER: Bounds = Bounds { members: 64, age: Duration::from_hours(1) };
 
 struct Shelf {
     folder: TempDir,

@@ -44,7 +44,7 @@ pub use self::dialect::Dialect;
 pub use self::event::NewEvent;
 pub use self::event_place::Place;
 pub use self::group::GroupLine;
-use self::group_commit::{Bounds, GroupCommit, Member};
+use self::group_commit::{Bounds, Fence, GroupCommit, Member};
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub use self::prompt::{NewPrompt, PromptRow};
@@ -132,8 +132,9 @@ impl Store {
         let (read, writers) = match dialect {
             Dialect::Sqlite => {
                 let file = dialect::sqlite_path(url, base)?;
-                let writer = GroupCommit::start(options.clone(), file, Bounds::USUAL);
-                (Readers::of_file(options), Writers::One(writer))
+                let fence = Fence::new();
+                let writer = GroupCommit::start(options.clone(), file, Bounds::USUAL, fence.clone());
+                (Readers::of_file(options, fence), Writers::One(writer))
             }
             Dialect::Postgres => {
                 let pool = dialect::pool(options).await?;

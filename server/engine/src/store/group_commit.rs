@@ -6,7 +6,9 @@
 //! of them told so. Somebody who is alone waits for nobody.
 //!
 //! Nothing of a group is visible outside of it before its COMMIT. Inside, a later transaction builds on what an earlier
-//! one wrote, and they are durable together or not at all.
+//! one wrote, and they are durable together or not at all. One that is dropped may have seen what is not durable yet (a
+//! key that is taken, a call that is decided): its group ends with it, and nobody reads before that, so that whoever
+//! dropped it finds outside what it saw inside.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::turn::Turn;
 use super::{Dialect, StoreError};
@@ -63,6 +65,26 @@ enum Ask {
 /// A transaction of a group, which has the writer for itself until it commits or is dropped.
 pub(super) struct Member {
     lent: Option<(AnyConnection, oneshot::Sender<Back>)>,
+    /// Put up when this member is dropped; the first one has seen nothing that is not durable.
+    fence: Option<Fence>,
+}
+
+/// Up while somebody may know more than what is durable: until their group has ended nobody reads.
+#[derive(Clone, Debug)]
+pub(super) struct Fence(Arc<watch::Sender<bool>>);
+
+impl Fence {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(watch::Sender::new(false)))
+    }
+
+    /// Returns when it is down.
+    pub(super) async fn pass(&self) {
+        if *self.0.borrow() {
+            // A closed channel would say that the writer is gone.
+            let _ = self.0.subscribe().wait_for(|is_up| !is_up).await;
+        }
+    }
 }
 
 /// The writer comes back. With nobody to tell, the member's work is undone.
@@ -73,9 +95,9 @@ struct Back {
 
 impl GroupCommit {
     /// Starts the writer of the database in this file, in a task of its own. It connects when it is first needed.
-    pub(super) fn start(options: AnyConnectOptions, file: PathBuf, bounds: Bounds) -> Self {
+    pub(super) fn start(options: AnyConnectOptions, file: PathBuf, bounds: Bounds, fence: Fence) -> Self {
         let (asks, asked) = mpsc::channel(MOST_WAITING);
-        let writer = Writer { asked, options, bounds, turn: Turn::at(file), connection: None };
+        let writer = Writer { asked, options, bounds, fence, turn: Turn::at(file), connection: None };
         drop(tokio::spawn(writer.run()));
         Self { asks }
     }
@@ -125,6 +147,10 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
+        if let (Some(fence), Some(_)) = (&self.fence, &self.lent) {
+            // Before it comes back, or the group could have ended already.
+            fence.0.send_replace(true);
+        }
         self.give_back(None);
     }
 }
@@ -148,6 +174,7 @@ struct Writer {
     asked: mpsc::Receiver<Ask>,
     options: AnyConnectOptions,
     bounds: Bounds,
+    fence: Fence,
     turn: Turn,
     connection: Option<AnyConnection>,
 }
@@ -156,7 +183,9 @@ impl Writer {
     async fn run(mut self) {
         let mut ask = self.asked.recv().await;
         while let Some(Ask::Begin(asker)) = ask {
-            ask = match self.write_group(asker).await {
+            let taken = self.write_group(asker).await;
+            self.fence.0.send_replace(false);
+            ask = match taken {
                 Some(ask) => Some(ask),
                 None => self.asked.recv().await,
             };
@@ -183,10 +212,10 @@ impl Writer {
         let mut ask = Some(Ask::Begin(first));
         while let Some(Ask::Begin(asker)) = ask {
             let is_first = group.members.is_empty();
-            let is_kept = group.lend(asker).await?;
-            ask = if group.is_open(self.bounds) { self.asked.try_recv().ok() } else { None };
+            let is_kept = group.lend(asker, (!is_first).then(|| self.fence.clone())).await?;
+            let is_open = is_kept && group.is_open(self.bounds);
+            ask = if is_open { self.asked.try_recv().ok() } else { None };
             let goes_on = matches!(ask, Some(Ask::Begin(_)));
-            // Whoever came last is in no group yet when this one was undone.
             let Some(whole) = group.run(between(is_first, is_kept, goes_on)).await else { return ask };
             group = whole;
         }
@@ -223,7 +252,6 @@ const fn between(is_first: bool, is_kept: bool, goes_on: bool) -> Option<&'stati
     match (is_first, is_kept, goes_on) {
         (true, _, true) => Some("SAVEPOINT member"),
         (false, true, true) => Some("RELEASE member; SAVEPOINT member"),
-        // What is rolled back to stays, for the next one.
         (false, false, _) => Some("ROLLBACK TO member"),
         (_, _, false) => None,
     }
@@ -240,10 +268,10 @@ struct Group {
 impl Group {
     /// Lends the connection until it comes back: whether what was done with it is to be kept. `None`: it did not come
     /// back.
-    async fn lend(&mut self, asker: Asker) -> Option<bool> {
+    async fn lend(&mut self, asker: Asker, fence: Option<Fence>) -> Option<bool> {
         let (back, returned) = oneshot::channel();
         // An asker that has gone drops the member at once.
-        let _ = asker.send(Ok(Member { lent: Some((self.connection.take()?, back)) }));
+        let _ = asker.send(Ok(Member { lent: Some((self.connection.take()?, back)), fence }));
         let Ok(Back { connection, committed }) = returned.await else {
             fail(std::mem::take(&mut self.members), sqlx::Error::WorkerCrashed);
             return None;
@@ -268,7 +296,7 @@ impl Group {
 
     /// Whether one more may come in.
     fn is_open(&self, bounds: Bounds) -> bool {
-        (1..bounds.members).contains(&self.members.len()) && self.begun.elapsed() < bounds.age
+        self.members.len() < bounds.members && self.begun.elapsed() < bounds.age
     }
 
     /// Makes everything durable, and tells everybody. Answers with the connection, unless it is of no more use.

@@ -18,6 +18,7 @@ use sqlx::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::Dialect;
+use super::group_commit::Fence;
 
 /// How many read at once.
 const PLACES: u32 = 4;
@@ -37,6 +38,7 @@ pub(super) enum Readers {
 /// Connections to one file.
 pub(super) struct File {
     options: AnyConnectOptions,
+    fence: Fence,
     idle: Mutex<Vec<AnyConnection>>,
     places: Semaphore,
 }
@@ -50,9 +52,9 @@ struct Lent<'a> {
 
 impl Readers {
     /// Of the database file with these options. They connect when they are first needed.
-    pub(super) fn of_file(options: AnyConnectOptions) -> Self {
+    pub(super) fn of_file(options: AnyConnectOptions, fence: Fence) -> Self {
         let places = Semaphore::new(PLACES as usize);
-        Self::File(Arc::new(File { options, idle: Mutex::default(), places }))
+        Self::File(Arc::new(File { options, fence, idle: Mutex::default(), places }))
     }
 
     /// Waits for the reads under way and closes every connection.
@@ -78,6 +80,7 @@ impl File {
     }
 
     async fn lend(&self) -> Result<Lent<'_>, Error> {
+        self.fence.pass().await;
         let waiting = tokio::time::timeout(PATIENCE, self.places.acquire()).await;
         let place = waiting.map_err(|_| Error::PoolTimedOut)?.map_err(|_| Error::PoolClosed)?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::store::{Store, Tx, Writers};
+use crate::store::{Readers, Store, Tx, Writers};
 
 /// No group ends because of its age.
-const FOR_EVER: Bounds = Bounds { members: 64, age: Duration::from_secs(3_600) };
+const FOR_EVER: Bounds = Bounds { members: 64, age: Duration::from_hours(1) };
 
 struct Shelf {
     folder: TempDir,
@@ -76,7 +76,9 @@ impl Shelf {
 async fn open(folder: &Path, bounds: Bounds) -> Store {
     let mut store = Store::open("sqlite:shelf.db", folder).await.expect("it opens");
     let options = Dialect::Sqlite.connect_options("sqlite:shelf.db", folder).expect("an address");
-    store.writers = Writers::One(GroupCommit::start(options, folder.join("shelf.db"), bounds));
+    let fence = Fence::new();
+    store.read = Readers::of_file(options.clone(), fence.clone());
+    store.writers = Writers::One(GroupCommit::start(options, folder.join("shelf.db"), bounds, fence));
     store
 }
 
@@ -181,9 +183,31 @@ async fn what_is_dropped_or_fails_undoes_only_its_own() {
     goes_on.await.expect("an end").expect("committed");
     last.await.expect("an end").expect("committed");
     assert_eq!(shelf.ids().await, [1, 3, 4, 5]);
+    assert_eq!(shelf.commits() - before, 2, "a group ends with whoever is dropped");
     let changed = sqlx::query("SELECT id FROM notes WHERE word IS NOT NULL");
     assert!(changed.fetch_optional(&shelf.store.read).await.expect("read").is_none());
-    assert_eq!(shelf.commits() - before, 1);
+}
+
+#[tokio::test]
+async fn whoever_gives_way_finds_outside_what_it_saw_inside() {
+    let shelf = Shelf::with(FOR_EVER).await;
+    let mut first = shelf.store.begin().await.expect("a transaction");
+    note(&mut first, 1).await.expect("noted");
+    let store = shelf.store.clone();
+    let second = tokio::spawn(async move {
+        let mut tx = store.begin().await.expect("a transaction");
+        let done = sqlx::query("INSERT INTO notes (id) VALUES (1) ON CONFLICT DO NOTHING");
+        assert_eq!(done.execute(&mut *tx.inner).await.expect("asked").rows_affected(), 0, "the first has it");
+        drop(tx);
+        let read = sqlx::query("SELECT id FROM notes WHERE id = 1").fetch_optional(&store.read).await;
+        assert!(read.expect("read").is_some());
+    });
+    shelf.waiting(1).await;
+    let third = shelf.noting(3);
+    shelf.waiting(2).await;
+    first.commit().await.expect("committed");
+    second.await.expect("found");
+    third.await.expect("an end").expect("committed");
 }
 
 #[tokio::test]

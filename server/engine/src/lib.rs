@@ -52,6 +52,7 @@ pub mod streams;
 mod taint;
 pub mod token;
 mod unsent;
+pub mod upstream;
 pub mod view_token;
 mod withdrawal;
 

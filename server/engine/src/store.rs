@@ -25,6 +25,7 @@ mod sealed_secret;
 mod session;
 mod taint;
 mod tenant;
+mod upstream_tool;
 
 use std::path::Path;
 

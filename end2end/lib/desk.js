@@ -16,9 +16,10 @@ export const PASSWORD = 'correct horse battery staple';
 
 export class Desk {
   /**
-   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream}} options
+   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream, more?: string}} options
+   *   `more` stands at the end of the catalogue
    */
-  static async start({ database, upstream }) {
+  static async start({ database, upstream, more = '' }) {
     const desk = new Desk();
     try {
       desk.folder = await mkdtemp(path.join(os.tmpdir(), 'countersign-'));
@@ -26,7 +27,7 @@ export class Desk {
       desk.port = await freePort();
       desk.url = `http://127.0.0.1:${desk.port}`;
       const text = catalogue({ port: desk.port, database: desk.database.url, upstream: upstream.host });
-      await writeFile(path.join(desk.folder, 'countersign.toml'), text);
+      await writeFile(path.join(desk.folder, 'countersign.toml'), text + more);
       await desk.serve();
     } catch (error) {
       await desk.stop();

@@ -1,6 +1,7 @@
 // What a test starts from: an upstream, a desk on the project's database, Ann, and her agent.
 import { test as base } from '@playwright/test';
 import { Desk } from './desk.js';
+import { Everything } from './everything.js';
 import { Upstream } from './upstream.js';
 
 export { expect } from '@playwright/test';
@@ -15,8 +16,11 @@ export const test = base.extend({
     await upstream.stop();
   },
 
-  desk: async ({ database, upstream }, use, info) => {
-    const desk = await Desk.start({ database, upstream });
+  /** What stands in the desk's catalogue beside the tests' own. */
+  more: '',
+
+  desk: async ({ database, upstream, more }, use, info) => {
+    const desk = await Desk.start({ database, upstream, more });
     await use(desk);
     if (info.status !== info.expectedStatus) {
       await info.attach('server output', { body: desk.server.output, contentType: 'text/plain' });
@@ -26,6 +30,13 @@ export const test = base.extend({
 
   baseURL: async ({ desk }, use) => {
     await use(desk.url);
+  },
+
+  /** An MCP server whose tools can be actions of the desk. */
+  everything: async ({}, use) => {
+    const everything = await Everything.start();
+    await use(everything);
+    await everything.stop();
   },
 
   /** A member. */

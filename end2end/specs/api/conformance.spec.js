@@ -1,5 +1,5 @@
-// The protocol's own conformance suite, with what revision 2026-07-28 requires of a server: through the desk's whole
-// pipeline, the tools being those of an MCP server behind it.
+// The protocol's own conformance suite, with what revision 2026-07-28 requires: of a server, through the desk's whole
+// pipeline, the tools being those of an MCP server behind it; and of a client, which the desk is to such a server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -14,6 +14,7 @@ const REVISION = '2026-07-28';
 const PACKAGES = fileURLToPath(new URL('../../conformance/node_modules/', import.meta.url));
 /** The suite wants a newer Node.js than the rest. */
 const NODE = path.join(PACKAGES, 'node/bin/node');
+const CLIENT = fileURLToPath(new URL('../../lib/conformance_client.js', import.meta.url));
 const SUITE = path.join(PACKAGES, '@modelcontextprotocol/conformance/dist/index.js');
 
 const NO_PROMPTS = 'the desk offers tools alone, and says so in its capabilities: no prompts';
@@ -50,33 +51,75 @@ const EXPECTED = {
   'tools-call-with-progress: tools-call-with-progress': 'an answer is a message, not a stream: a held call may take a day, and tells how it stands as a task',
 };
 
+/** What is asked of a client about tools. The rest of its list is OAuth (auth/*): a credential of the desk is a secret. */
+const AS_CLIENT = [
+  'tools_call',
+  'request-metadata',
+  'sep-2322-client-request-state',
+  'http-standard-headers',
+  'http-custom-headers',
+  'http-invalid-tool-headers',
+  'json-schema-ref-no-deref',
+];
+
+/** The same for these. */
+const EXPECTED_AS_CLIENT = {
+  'http-custom-headers: sep-2243-client-omit-null': 'the tool’s own schema says boolean, so a null is refused at the desk and never sent',
+  'sep-2322-client-request-state: sep-2322-client-jsonrpc-id-different': ASKS_NOBODY,
+  'sep-2322-client-request-state: sep-2322-client-no-state-omitted': ASKS_NOBODY,
+  'sep-2322-client-request-state: sep-2322-client-request-state-echoed': ASKS_NOBODY,
+};
+
 /** What the revision does not count, by the suite’s own list. */
-const NOT_COUNTED = /^(tasks-|json-schema-2020-12$|http-)/;
+const NOT_COUNTED = /^(tasks-|json-schema-2020-12$|http-header-validation$|http-custom-header-server-validation$)/;
 
 test.use({ more: async ({ everything }, use) => use(everything.catalogue('test')) });
 
-test('what the revision requires passes, and what does not is listed', async ({ desk, ann }) => {
+test('of a server: what is required passes, and what does not is listed', async ({ desk, ann }) => {
   test.setTimeout(120_000);
   const agent = await desk.addAgent('conformance', ann, []);
   await until('the tools', async () => (await agent.list('/v1/actions')).some(({ name }) => name === 'test_simple_text'));
   const door = await doorman(desk, agent.token);
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'countersign-conformance-'));
   try {
-    const args = [SUITE, 'server', '--url', `${door.url}/mcp`, '--requirements', REVISION, '-o', folder];
-    const suite = spawn(NODE, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    let told = '';
-    suite.stdout.setEncoding('utf8').on('data', (text) => (told += text));
-    await once(suite, 'close');
-    const { passed, failed } = await outcome(folder);
+    const { passed, failed, told } = await suite('server', '--url', `${door.url}/mcp`, '--requirements', REVISION);
     expect(passed.length, told).toBeGreaterThan(70);
     expect(failed).toEqual(Object.keys(EXPECTED).sort());
   } finally {
     await door.stop();
-    await rm(folder, { recursive: true });
   }
 });
 
-/** Every check that counts, as “scenario: check”. */
+test('of a client: what is required for tools passes, and what does not is listed', async () => {
+  test.setTimeout(120_000);
+  const passed = [];
+  const failed = [];
+  for (const scenario of AS_CLIENT) {
+    const run = await suite('client', '--command', `${process.execPath} ${CLIENT}`, '--scenario', scenario, '--spec-version', REVISION);
+    expect(run.passed.length, run.told).toBeGreaterThan(0);
+    passed.push(...run.passed);
+    failed.push(...run.failed);
+  }
+  expect(passed.length).toBeGreaterThan(30);
+  expect(failed.sort()).toEqual(Object.keys(EXPECTED_AS_CLIENT).sort());
+});
+
+/** Runs the suite: what passed, what failed, each as “scenario: check”, and what it said. */
+async function suite(...args) {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'countersign-conformance-'));
+  try {
+    const running = spawn(NODE, [SUITE, ...args, '-o', folder], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let told = '';
+    for (const stream of [running.stdout, running.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (told += text));
+    }
+    await once(running, 'close');
+    return { ...(await outcome(folder)), told };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Every check that counts. */
 async function outcome(folder) {
   const passed = [];
   const failed = [];

@@ -1,5 +1,6 @@
 //! `countersign upstream …`
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -139,7 +140,7 @@ fn text_of(line: &UpstreamLine) -> String {
     let speaks = line.speaks.as_deref().map_or("never reached".to_owned(), |speaks| format!("MCP {speaks}"));
     let mut text = format!("{}  {}  {speaks}", line.name, line.url);
     if let Some(fault) = &line.fault {
-        text.push_str(&format!("\nIt could not be asked: {fault}"));
+        let _ = write!(text, "\nIt could not be asked: {fault}");
     }
     if !line.tools.is_empty() {
         let rows: Vec<_> = line.tools.iter().map(row).collect();
@@ -147,7 +148,7 @@ fn text_of(line: &UpstreamLine) -> String {
         text.push_str(&table(&["Tool", "State", "Effect", "Action", "Hash"], &rows));
     }
     for tool in line.tools.iter().filter(|tool| tool.stand.waits()) {
-        text.push_str(&format!("\n\n{}", waits(&line.name, tool)));
+        let _ = write!(text, "\n\n{}", waits(&line.name, tool));
     }
     text
 }

@@ -42,7 +42,7 @@ impl Server {
     /// The catalogue that the server can be asked with: its credential and itself.
     pub(crate) fn catalogue(&self) -> String {
         let mut sheet = Sheet::default();
-        self.head(&mut sheet, None);
+        self.head(&mut sheet, Some(&[]));
         sheet.into_text()
     }
 
@@ -122,7 +122,9 @@ pub(crate) fn import(server: &Server, definitions: &[Definition]) -> Imported {
         sheet.space();
         match action(server, definition, &names) {
             Ok((name, fields, notes)) => {
-                notes.iter().for_each(|note| sheet.comment(&format!("Note: {note}.")));
+                for note in &notes {
+                    sheet.comment(&format!("Note: {note}."));
+                }
                 sheet.entry("action", &fields);
                 imported.notes.extend(notes.into_iter().map(|note| remark(definition, note)));
                 let operation = definition.name().to_owned();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Effect, Surface};
+use model::Effect;
 
 use super::input::is_control;
 use super::preview::PreviewTemplate;
@@ -120,7 +120,7 @@ fn action(
         name,
         description: pin.definition.description().to_owned(),
         effect,
-        expose: SURFACES.iter().copied().collect::<Vec<Surface>>(),
+        expose: SURFACES.to_vec(),
         public: false,
         tenants: Vec::new(),
         register_when: None,

@@ -121,13 +121,10 @@ pub(super) fn read(
     }
     let Kind::Table(entries) = &section.get("tool")?.kind else { return None };
     let node = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| &entry.node);
-    let name = match node("name") {
-        Some(node) => node.text("“name”", section.notes).map(str::to_owned),
-        None => {
-            section.wrong("tool", Wrong::absent("“tool” lacks “name”"));
-            None
-        }
-    };
+    if node("name").is_none() {
+        section.wrong("tool", Wrong::absent("“tool” lacks “name”"));
+    }
+    let name = node("name").and_then(|node| node.text("“name”", section.notes)).map(str::to_owned);
     let arguments = node("arguments").map(|node| {
         if !matches!(node.kind, Kind::Text(_) | Kind::Table(_)) {
             section.notes.add(

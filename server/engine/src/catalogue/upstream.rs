@@ -94,11 +94,9 @@ fn url(section: &Section<'_>, credential: Option<&Credential>) -> Option<Url> {
     }
     let address = Address::read(node, vocabulary, section.notes)?;
     address.check(section, credential);
-    match address.render(&Scope::input(&json!({})), "") {
-        Ok(url) => Some(url),
-        Err(_) => {
-            section.wrong("url", Wrong::new("this address cannot be sent to"));
-            None
-        }
+    let url = address.render(&Scope::input(&json!({})), "").ok();
+    if url.is_none() {
+        section.wrong("url", Wrong::new("this address cannot be sent to"));
     }
+    url
 }

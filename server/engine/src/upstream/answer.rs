@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::dialect::STATELESS;
 use super::message::ID;
 
 /// The response to a request.
@@ -9,8 +10,13 @@ use super::message::ID;
 pub(super) enum Reply {
     /// It was carried out, as far as the protocol goes.
     Result(Map<String, Value>),
-    /// It was not, for this reason (JSON-RPC 2.0, section 5.1).
-    Error(i64),
+    /// It was not.
+    Error {
+        /// Why (JSON-RPC 2.0, section 5.1).
+        code: i64,
+        /// The server says that it speaks the revision without sessions all the same.
+        speaks_stateless: bool,
+    },
 }
 
 /// The response in a text of JSON; `None`: it holds none to our request.
@@ -31,13 +37,21 @@ fn reply(message: &Value) -> Option<Reply> {
     let error = message.get("error").filter(|error| !error.is_null());
     let id = message.get("id").unwrap_or(&Value::Null);
     // An error may come without the id, when the server could not read it.
-    if *id != Value::from(ID) && !(error.is_some() && id.is_null()) {
+    if id.as_u64() != Some(ID) && !(error.is_some() && id.is_null()) {
         return None;
     }
     match (message.get("result"), error) {
         (Some(Value::Object(result)), None) => Some(Reply::Result(result.clone())),
-        (_, Some(error)) => Some(Reply::Error(error.get("code").and_then(Value::as_i64).unwrap_or(0))),
+        (_, Some(error)) => Some(of_error(error)),
         _ => None,
+    }
+}
+
+fn of_error(error: &Value) -> Reply {
+    let supported = error.get("data").and_then(|data| data.get("supported")?.as_array());
+    Reply::Error {
+        code: error.get("code").and_then(Value::as_i64).unwrap_or(0),
+        speaks_stateless: supported.is_some_and(|all| all.iter().any(|one| one == STATELESS)),
     }
 }
 
@@ -130,12 +144,12 @@ mod tests {
 
     #[test]
     fn an_error_is_an_error_also_without_an_id() {
-        for text in [
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"m"}}"#,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32602}}"#,
-        ] {
-            assert_eq!(of_json(text.as_bytes()), Some(Reply::Error(-32_602)), "{text}");
-        }
+        let error = |rest: &str| of_json(format!("{{\"jsonrpc\":\"2.0\",{rest}}}").as_bytes());
+        let expected = Some(Reply::Error { code: -32_602, speaks_stateless: false });
+        assert_eq!(error(r#""id":1,"error":{"code":-32602,"message":"m"}"#), expected);
+        assert_eq!(error(r#""id":null,"error":{"code":-32602}"#), expected);
+        let supported = r#""id":1,"error":{"code":-32022,"data":{"supported":["2026-07-28"]}}"#;
+        assert_eq!(error(supported), Some(Reply::Error { code: -32_022, speaks_stateless: true }));
         assert_eq!(of_json(br#"{"jsonrpc":"2.0","id":7,"error":{"code":1}}"#), None);
     }
 }

@@ -101,11 +101,13 @@ fn conclude(action: &Action, input: &Value, asked: Asked) -> Conclusion {
     match (status, reply) {
         (500.., _) => Conclusion::failed(Refusal::UpstreamFailed(Some(status)), Some(status)),
         (400..500, _) => refused(action.refusal_for(status), status),
-        (200..300, Some(Reply::Error(INTERNAL_ERROR))) if doubtful(500) => Conclusion::in_doubt(Some(status)),
-        (200..300, Some(Reply::Error(INTERNAL_ERROR))) => {
+        (200..300, Some(Reply::Error { code: INTERNAL_ERROR, .. })) if doubtful(500) => {
+            Conclusion::in_doubt(Some(status))
+        }
+        (200..300, Some(Reply::Error { code: INTERNAL_ERROR, .. })) => {
             Conclusion::failed(Refusal::UpstreamFailed(None), Some(status))
         }
-        (200..300, Some(Reply::Error(_))) => refused(said_no("The server refused the call."), status),
+        (200..300, Some(Reply::Error { .. })) => refused(said_no("The server refused the call."), status),
         (200..300, Some(Reply::Result(result))) => of_result(action, input, result, status),
         _ => Conclusion::in_doubt(Some(status)),
     }

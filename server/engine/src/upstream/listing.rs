@@ -42,25 +42,31 @@ pub(super) async fn list(
     upstream: &Upstream,
     known: Option<&Dialect>,
 ) -> Result<Listing, Refusal> {
+    let is_new = known.is_none();
     if known.is_some_and(|dialect| *dialect != Dialect::Stateless) {
         return match list_old(engine, upstream).await {
-            Err(refusal) if may_speak_otherwise(&refusal) => {
+            Err(refusal) if may_speak_otherwise(&refusal, is_new) => {
                 list_stateless(engine, upstream).await.map_err(|_| refusal)
             }
             ended => ended,
         };
     }
     match list_stateless(engine, upstream).await {
-        Err(refusal) if may_speak_otherwise(&refusal) => {
+        Err(refusal) if may_speak_otherwise(&refusal, is_new) => {
             list_old(engine, upstream).await.map_err(|_| refusal)
         }
         ended => ended,
     }
 }
 
-/// A server that answers at all may only not have understood; who may not enter is told so in every way.
-const fn may_speak_otherwise(refusal: &Refusal) -> bool {
-    matches!(refusal, Refusal::UpstreamFailed(Some(status)) if !matches!(*status, 401 | 403 | 429))
+/// A server that answers at all may only not have understood; who may not enter is told so in every way. A fault of a
+/// server that has understood before is a fault.
+const fn may_speak_otherwise(refusal: &Refusal, is_new: bool) -> bool {
+    match refusal {
+        Refusal::UpstreamFailed(Some(401 | 403 | 429)) => false,
+        Refusal::UpstreamFailed(Some(status)) => is_new || *status < 500,
+        _ => false,
+    }
 }
 
 async fn list_stateless(engine: &Engine, upstream: &Upstream) -> Result<Listing, Refusal> {
@@ -123,7 +129,7 @@ async fn pages(engine: &Engine, upstream: &Upstream, opened: &Opened) -> Result<
         let params = cursor.map(|cursor| ("cursor".to_owned(), Value::from(cursor)));
         let request =
             message::request(&upstream.url, &opened.dialect, "tools/list", params.into_iter().collect());
-        let answer = ask(engine, upstream.credential.as_deref(), opened.within(request), None).await;
+        let answer = ask_twice(engine, upstream, opened.within(request)).await;
         let Asked::Answered { status: 200..300, reply: Some(Reply::Result(page)), .. } = answer else {
             return Err(answer.fault());
         };
@@ -134,6 +140,17 @@ async fn pages(engine: &Engine, upstream: &Upstream, opened: &Opened) -> Result<
         }
     }
     Err(Refusal::UpstreamFailed(Some(200)))
+}
+
+/// Asks once more where a server refuses the revision and says in the same breath that it speaks it. It only reads.
+async fn ask_twice(engine: &Engine, upstream: &Upstream, request: Outgoing) -> Asked {
+    let credential = upstream.credential.as_deref();
+    match ask(engine, credential, request.clone(), None).await {
+        Asked::Answered { reply: Some(Reply::Error { speaks_stateless: true, .. }), .. } => {
+            ask(engine, credential, request, None).await
+        }
+        asked => asked,
+    }
 }
 
 impl Listing {

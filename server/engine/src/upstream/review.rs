@@ -60,10 +60,10 @@ impl Upstreams {
     }
 
     /// Notes how a look at a server ended; whether that is news.
-    pub(super) fn note(&self, name: &str, at: Time, fault: Option<String>) -> bool {
+    pub(super) fn note(&self, name: &str, at: Time, fault: Option<&str>) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = looked.insert(name.to_owned(), Looked { at, fault: fault.clone() });
-        before.is_none_or(|before| before.fault != fault)
+        let before = looked.insert(name.to_owned(), Looked { at, fault: fault.map(str::to_owned) });
+        before.is_none_or(|before| before.fault.as_deref() != fault)
     }
 
     fn last(&self, name: &str) -> Option<Looked> {

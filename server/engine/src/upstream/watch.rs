@@ -50,14 +50,14 @@ impl Engine {
     /// Asks a server, and takes what it says. A server that cannot be asked changes nothing.
     async fn check_upstream(&self, upstream: &Upstream) -> Option<Refusal> {
         let fault = self.ask_and_take(upstream).await.err();
-        let words = fault.as_ref().map(|refusal| refusal.problem().detail);
-        if self.upstreams().note(&upstream.name, self.now(), words.clone()) {
-            match words {
-                Some(why) => {
-                    tracing::warn!(upstream = %upstream.name, why, "an MCP server could not be asked for its tools")
-                }
-                None => tracing::info!(upstream = %upstream.name, "an MCP server told its tools"),
-            }
+        let words = fault.as_ref().map(why);
+        if !self.upstreams().note(&upstream.name, self.now(), words.as_deref()) {
+            return fault;
+        }
+        if let Some(why) = words {
+            tracing::warn!(upstream = %upstream.name, why, "an MCP server could not be asked for its tools");
+        } else {
+            tracing::info!(upstream = %upstream.name, "an MCP server told its tools");
         }
         fault
     }
@@ -162,6 +162,16 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// What kept a server from telling its tools, for operators.
+fn why(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::UpstreamFailed(Some(200..300)) => {
+            "It answered, but not with a list of its tools.".to_owned()
+        }
+        other => other.problem().detail,
     }
 }
 

@@ -281,7 +281,51 @@ mod tests {
     #[test]
     fn tools_become_actions_that_a_catalogue_takes() {
         let imported = import(&server(), &definitions());
-        insta::assert_snapshot!(imported.text, @"");
+        insta::assert_snapshot!(imported.text, @r#"
+        # A catalogue made from the tools of https://mcp.tickets.example/mcp. Yours to edit: keep the actions that agents
+        # need.
+        # Look through every effect: read passes without a person, write can be put back, external leaves the house,
+        # destructive cannot be put back. What the server says about its tools was all there was to go by.
+
+        [[credential]]
+        name = "tickets"
+        hosts = ["mcp.tickets.example"]
+        methods = ["POST", "DELETE"]
+        header = "Authorization"
+        value = "Bearer {secret}"
+        secret = { env = "TICKETS_TOKEN" }
+
+        # No tool becomes an action by itself: those that agents may call are written out below.
+        [[upstream]]
+        name = "tickets"
+        url = "https://mcp.tickets.example/mcp"
+        credential = "tickets"
+        tools = []
+
+        # Note: a format that nobody checks was left out.
+        # Note: a value or choice null was left out: the catalogue's language has none.
+        [[action]]
+        name = "tickets_close_ticket"
+        title = "Close a ticket"
+        description = "Closes it. For good."
+        effect = "external"
+        tool = { upstream = "tickets", name = "closeTicket" }
+
+        [action.input]
+        type = "object"
+        required = ["id"]
+        properties = { id = { type = "integer" }, reason = { type = ["string", "null"], maxLength = 200 } }
+
+        # close-ticket is left out: there is another action “tickets_close_ticket”.
+
+        # ask is left out: “dry_run” is the desk's own argument, an action cannot have one of that name.
+
+        [[action]]
+        name = "tickets_find"
+        effect = "read"
+        tool = { upstream = "tickets", name = "find" }
+        input = { type = "object" }
+        "#);
         let catalogue = Catalogue::parse(&imported.text, "c.toml").expect("a catalogue");
         assert_eq!(catalogue.actions().count(), 2);
         assert_eq!(imported.left_out.len(), 2);

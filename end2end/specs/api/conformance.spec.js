@@ -76,7 +76,7 @@ const NOT_COUNTED = /^(tasks-|json-schema-2020-12$|http-header-validation$|http-
 test.use({ more: async ({ everything }, use) => use(everything.catalogue('test')) });
 
 test('of a server: what is required passes, and what does not is listed', async ({ desk, ann }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const agent = await desk.addAgent('conformance', ann, []);
   await until('the tools', async () => (await agent.list('/v1/actions')).some(({ name }) => name === 'test_simple_text'));
   const door = await doorman(desk, agent.token);
@@ -90,7 +90,7 @@ test('of a server: what is required passes, and what does not is listed', async 
 });
 
 test('of a client: what is required for tools passes, and what does not is listed', async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   const passed = [];
   const failed = [];
   for (const scenario of AS_CLIENT) {

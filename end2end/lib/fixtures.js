@@ -1,6 +1,7 @@
 // What a test starts from: an upstream, a desk on the project's database, Ann, and her agent.
 import { test as base } from '@playwright/test';
 import { Desk } from './desk.js';
+import { Everything } from './everything.js';
 import { Upstream } from './upstream.js';
 
 export { expect } from '@playwright/test';
@@ -25,8 +26,11 @@ export const test = base.extend({
     await upstream.stop();
   },
 
-  desk: async ({ database, upstream, extras }, use, info) => {
-    const desk = await Desk.start({ database, upstream, ...extras(upstream) });
+  /** What stands at the end of the catalogue whatever the upstream is. */
+  more: '',
+
+  desk: async ({ database, upstream, extras, more }, use, info) => {
+    const desk = await Desk.start({ database, upstream, more, ...extras(upstream) });
     await use(desk);
     if (info.status !== info.expectedStatus) {
       await info.attach('server output', { body: desk.server.output, contentType: 'text/plain' });
@@ -36,6 +40,13 @@ export const test = base.extend({
 
   baseURL: async ({ desk }, use) => {
     await use(desk.url);
+  },
+
+  /** An MCP server whose tools can be actions of the desk. */
+  everything: async ({}, use) => {
+    const everything = await Everything.start();
+    await use(everything);
+    await everything.stop();
   },
 
   /** A member. */

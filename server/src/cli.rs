@@ -15,6 +15,7 @@ mod piped;
 mod serve;
 mod tenant;
 mod token;
+mod upstream;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -71,6 +72,9 @@ enum Command {
     /// People's tokens and agents' keys
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// MCP servers whose tools are actions
+    #[command(subcommand)]
+    Upstream(upstream::UpstreamCommand),
     /// The keys that everything is sealed with
     #[command(subcommand)]
     Keys(keys::KeysCommand),
@@ -92,7 +96,7 @@ pub(crate) async fn run() -> ExitCode {
     memory::keep_private();
     let done = match command {
         Command::Demo(demo) => demo.run().await,
-        Command::Import(import) => import.run(),
+        Command::Import(import) => import.run().await,
         command => match Config::find(config.as_deref()) {
             Ok(config) => dispatch(command, config).await,
             Err(failure) => Err(failure),
@@ -114,13 +118,14 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Demo(demo) => demo.run().await,
         Command::Check(check) => check.run(&config).await,
         Command::Credential(credential) => credential.run(&config).await,
-        Command::Import(import) => import.run(),
+        Command::Import(import) => import.run().await,
         Command::Person(person) => person.run(&config).await,
         Command::Agent(agent) => agent.run(&config).await,
         Command::Group(group) => group.run(&config).await,
         Command::Tenant(tenant) => tenant.run(&config).await,
         Command::Token(token) => token.run(&config).await,
         Command::Keys(keys) => keys.run(&config).await,
+        Command::Upstream(upstream) => upstream.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
     }
 }
@@ -171,6 +176,11 @@ mod tests {
             "countersign keys rotate --json",
             "countersign keys list --json",
             "countersign migrate --json",
+            "countersign import mcp https://tickets.example/mcp --name tickets --secret T --header X-Api-Key --out c.toml --force --json",
+            "countersign upstream list --json",
+            "countersign upstream check --json",
+            "countersign upstream accept tickets close_ticket --hash 0123abcd --json",
+            "countersign upstream accept tickets --all",
             "countersign import openapi api.json",
             "countersign import openapi - --out countersign.toml --force --server https://a.example/v1 --tag a --tag b --json",
         ] {
@@ -204,6 +214,9 @@ mod tests {
         assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign serve --config x.toml"), ErrorKind::UnknownArgument);
         assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign import mcp nowhere"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign upstream accept tickets"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign upstream accept tickets x --all"), ErrorKind::ArgumentConflict);
         assert_eq!(refused("countersign import openapi x.json --force"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign import openapi x.json --server nowhere"), ErrorKind::ValueValidation);
     }

@@ -5,6 +5,7 @@ mod action;
 mod address;
 mod approvers;
 mod caller;
+mod composing;
 mod convert;
 mod credentials;
 mod document;
@@ -29,6 +30,8 @@ mod surfaces;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tool;
+mod upstream;
 mod work;
 
 use std::sync::Arc;
@@ -36,6 +39,7 @@ use std::sync::Arc;
 pub use action::{Action, InputRule};
 pub use approvers::Approver;
 pub use caller::{Caller, CallerKind};
+pub use composing::Unfit;
 pub use convert::Conversion;
 pub use mistake::{Mistake, Mistakes};
 pub use preview::PreviewTemplate;
@@ -46,6 +50,8 @@ pub use schema::InputSchema;
 pub(crate) use schema::MOST_FAULTS;
 pub use settings::ServerSettings;
 pub use surfaces::Surfaces;
+pub use tool::ToolCall;
+pub use upstream::Upstream;
 
 use crate::credential::Credential;
 use crate::handler::{Handler, Handlers};
@@ -55,13 +61,14 @@ use reading::Known;
 pub(crate) use refusals::as_pointer as pointer;
 
 /// What can be called, with which credentials, and how.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Catalogue {
     /// The server's own settings.
     pub server: ServerSettings,
     /// Which surfaces are switched on.
     pub surfaces: Surfaces,
     credentials: Vec<Arc<Credential>>,
+    upstreams: Vec<Arc<Upstream>>,
     actions: Vec<Arc<Action>>,
 }
 
@@ -100,6 +107,7 @@ impl Catalogue {
             server: ServerSettings::default(),
             surfaces: Surfaces::default(),
             credentials: Vec::new(),
+            upstreams: Vec::new(),
             actions: Vec::new(),
         }
     }
@@ -134,6 +142,16 @@ impl Catalogue {
         Some(format!("The catalogue has no action “{name}”. {advice}"))
     }
 
+    /// The MCP server of this name.
+    pub fn upstream(&self, name: &str) -> Option<&Arc<Upstream>> {
+        self.upstreams.iter().find(|upstream| upstream.name == name)
+    }
+
+    /// Every MCP server, in the order of the file.
+    pub fn upstreams(&self) -> impl Iterator<Item = &Arc<Upstream>> {
+        self.upstreams.iter()
+    }
+
     /// The credential of this name.
     pub fn credential(&self, name: &str) -> Option<&Arc<Credential>> {
         self.credentials.iter().find(|credential| credential.name == name)
@@ -152,7 +170,14 @@ fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -
     let notes = Notes::new(table, "an action written in Rust");
     let node = document::parse(table, &notes);
     let handlers = Handlers::new();
-    let known = Known { credentials: &[], names: &[], handlers: &handlers, given: Some(handler) };
+    let known = Known {
+        credentials: &[],
+        names: &[],
+        upstreams: &[],
+        upstream_names: &[],
+        handlers: &handlers,
+        given: Some(handler),
+    };
     let action = reading::read(&node, &known, &notes);
     if let Some(taken) = action.as_ref().filter(|action| beside.action(&action.name).is_some()) {
         let wrong = Wrong::new(format!("there are two of the action “{}”", taken.name));
@@ -170,15 +195,26 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     let names = distinct_names(written, "credential", notes);
     let credentials: Vec<Arc<Credential>> =
         written.iter().filter_map(|node| credentials::read(node, notes)).map(Arc::new).collect();
-    let known = Known { credentials: &credentials, names: &names, handlers, given: None };
+    let written = entries(&section, "upstream");
+    let upstream_names = distinct_names(written, "upstream", notes);
+    let upstreams: Vec<Arc<Upstream>> = written
+        .iter()
+        .filter_map(|node| upstream::read(node, &credentials, &names, notes))
+        .map(Arc::new)
+        .collect();
+    let known = Known {
+        credentials: &credentials,
+        names: &names,
+        upstreams: &upstreams,
+        upstream_names: &upstream_names,
+        handlers,
+        given: None,
+    };
     let written = entries(&section, "action");
     distinct_names(written, "action", notes);
     let actions =
         written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
-    for upstream in entries(&section, "upstream") {
-        notes.add(&upstream.span, Wrong::new("[[upstream]] is not available yet"));
-    }
-    Some(Catalogue { server, surfaces, credentials, actions })
+    Some(Catalogue { server, surfaces, credentials, upstreams, actions })
 }
 
 /// The tables of `[[key]]`.

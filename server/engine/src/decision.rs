@@ -166,7 +166,10 @@ impl Engine {
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
         let row = &self.ruled_by(decider, row, &head.action).await?;
-        let showing = pipeline::show(self, &head, &ready).await.map_err(stays_held)?;
+        let showing = match pipeline::show(self, &head, &ready).await {
+            Ok(showing) => showing,
+            Err(refusal) => return self.not_shown(row, refusal).await,
+        };
         if row.fingerprint != Some(showing.fingerprint) {
             let fresh = pipeline::sealed_row(self, &head, &ready, showing.clone());
             return Err(self.show_changed(decider, row, &fresh, showing).await?);
@@ -240,6 +243,13 @@ impl Engine {
             (None, None) if by_code => Ok(Some(Actor::System)),
             (None, None) => Ok(Some(Actor::Public { client: stored.client.clone() })),
         }
+    }
+
+    /// What was shown cannot be shown again: the call stays held, unless just that has ended it (its tool was set
+    /// aside).
+    async fn not_shown(&self, row: &CallRow, refusal: Refusal) -> Result<CallStatus, Refusal> {
+        let now = self.store().call(row.id).await?.map(|row| row.state.status());
+        if now == Some(CallStatus::Refused) { Ok(CallStatus::Refused) } else { Err(stays_held(refusal)) }
     }
 
     /// Ends a held call whose caller may no longer do this.

@@ -24,6 +24,7 @@ use crate::queue::Queue;
 use crate::seal::Sealer;
 use crate::store::{Store, StoreError};
 use crate::streams::Streams;
+use crate::upstream::{Pin, Upstreams};
 
 /// The engine. Cheap to clone.
 #[derive(Clone)]
@@ -31,7 +32,11 @@ pub struct Engine(Arc<Inner>);
 
 struct Inner {
     store: Store,
+    /// What can be called now: the file, and the tools of MCP servers that were taken.
     catalogue: ArcSwap<Catalogue>,
+    /// The file alone.
+    written: ArcSwap<Catalogue>,
+    upstreams: Upstreams,
     sealer: Sealer,
     egress: Egress,
     ambient: Ambient,
@@ -95,9 +100,11 @@ impl Engine {
             egress = egress.with_roots(pem)?;
         }
         let node = data_encoding::HEXLOWER.encode(&options.ambient.bytes::<12>());
-        Ok(Self(Arc::new(Inner {
+        let engine = Self(Arc::new(Inner {
             store,
-            catalogue: ArcSwap::from_pointee(options.catalogue),
+            catalogue: ArcSwap::from_pointee(options.catalogue.composed(&[]).0),
+            written: ArcSwap::from_pointee(options.catalogue),
+            upstreams: Upstreams::default(),
             sealer: options.sealer,
             egress,
             ambient: options.ambient,
@@ -110,7 +117,9 @@ impl Engine {
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             node,
-        })))
+        }));
+        engine.load_tools().await?;
+        Ok(engine)
     }
 
     /// One call through the pipeline. `wait` is how long to wait for the end before answering "held" or "queued".
@@ -167,7 +176,30 @@ impl Engine {
 
     /// Replaces the catalogue. Calls on their way go on with what they found; held ones are checked again at Confirm.
     pub fn replace_catalogue(&self, catalogue: Catalogue) {
-        self.0.catalogue.store(Arc::new(catalogue));
+        self.0.upstreams.compose(|pins| {
+            let (composed, unfit) = catalogue.composed(pins);
+            self.0.written.store(Arc::new(catalogue));
+            self.0.catalogue.store(Arc::new(composed));
+            unfit
+        });
+    }
+
+    /// Puts the actions together anew, when other tools count than before.
+    pub(crate) fn set_pins(&self, pins: Vec<Arc<Pin>>) {
+        self.0.upstreams.recompose(pins, |pins| {
+            let (composed, unfit) = self.written().composed(pins);
+            self.0.catalogue.store(Arc::new(composed));
+            unfit
+        });
+    }
+
+    /// The catalogue as it is written, without the tools of MCP servers.
+    pub(crate) fn written(&self) -> Guard<Arc<Catalogue>> {
+        self.0.written.load()
+    }
+
+    pub(crate) fn upstreams(&self) -> &Upstreams {
+        &self.0.upstreams
     }
 
     /// Runs work that outlives whoever asked for it; the end of the process waits for it.

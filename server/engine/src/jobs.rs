@@ -56,6 +56,10 @@ impl Engine {
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
             engine.place_events().await
         }));
+        tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move { engine.load_tools().await }));
+        tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
+            engine.check_due_upstreams().await
+        }));
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             if engine.sealer().refresh() {
                 tracing::info!("the sealing keys were read again");

@@ -53,6 +53,7 @@ pub mod streams;
 mod taint;
 pub mod token;
 mod unsent;
+pub mod upstream;
 pub mod view_token;
 mod withdrawal;
 

@@ -17,7 +17,7 @@ use crate::pipeline::SharedAction;
 use crate::store::{CallRow, CallState, StoreError};
 use crate::stored_request::StoredRequest;
 use crate::streams::Opened;
-use crate::{fail_point, handling};
+use crate::{fail_point, handling, upstream};
 
 /// Sends a call whose intent is durable, and records how it ended. Never fails: what cannot be recorded now is
 /// recorded by recovery, as in doubt.
@@ -80,8 +80,11 @@ async fn work(
     if action.handler().is_some() {
         return (under_lease(engine, row.id, handling::carry_out(engine, row, action, stored)).await, None);
     }
+    if action.tool_call().is_some() {
+        return (under_lease(engine, row.id, upstream::carry_out(engine, row, action, stored)).await, None);
+    }
     let credential = action.credential.as_deref();
-    let (sent, opened) = if credential.map(Credential::binding) == stored.binding {
+    let (sent, opened) = if action.binding() == stored.binding {
         let sending = attempt_for(engine, row.id, credential, stored.outgoing.clone(), stored.key.as_deref());
         under_lease(engine, row.id, sending).await
     } else {
@@ -101,7 +104,7 @@ async fn mark(engine: &Engine, row: &CallRow, action: &Action) -> Result<(), Sto
 
 /// Whether this process still answers for the call just before it connects. A process that was suspended since the
 /// intent finds its lease run out on the clock; one that is merely late renews it.
-async fn holds_lease(engine: &Engine, row: &CallRow) -> bool {
+pub(crate) async fn holds_lease(engine: &Engine, row: &CallRow) -> bool {
     let CallState::Sending { lease_until } = row.state else { return true };
     let lease = i64::try_from(engine.catalogue().server.lease.as_millis()).unwrap_or(i64::MAX);
     let fresh = engine.now() < lease_until.plus_millis(-lease / 2);

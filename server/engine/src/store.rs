@@ -28,6 +28,7 @@ mod session;
 mod taint;
 mod tenant;
 mod turn;
+mod upstream_tool;
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;

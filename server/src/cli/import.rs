@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use engine::upstream::Definition;
 use serde_json::json;
 use tempfile::NamedTempFile;
 use url::Url;
 
 use super::Output;
 use super::output::print_line;
+use crate::config::{self, Config, Environment};
 use crate::failure::Failure;
+use crate::import::mcp::{self, Server};
 use crate::import::openapi::{self, Imported, Remark, Unusable, Wishes};
 
 /// The largest document that is read, in bytes.
@@ -28,7 +31,45 @@ pub(super) enum ImportCommand {
     /// name too: look through all of them. What could not be taken is listed on the standard error, operation by
     /// operation.
     Openapi(Openapi),
+    /// Make a catalogue of the tools of an MCP server.
+    ///
+    /// Every tool becomes an action with its input schema, written out so that titles, descriptions, schemas and effects are
+    /// yours and not the server's. The effect is told by the tool's annotations, and what they do not say is taken for the
+    /// worst. The server is asked for its tools and for nothing else.
+    Mcp(Mcp),
 }
+
+/// Which server is asked, and where the catalogue goes.
+#[derive(Debug, Args)]
+#[command(after_help = MCP_HELP)]
+pub(super) struct Mcp {
+    /// The address of the server
+    url: Url,
+    /// What the names of its actions begin with [default: made of the address]
+    #[arg(long)]
+    name: Option<String>,
+    /// The environment variable with the server's secret, sent as a bearer token
+    #[arg(long, value_name = "VARIABLE")]
+    secret: Option<String>,
+    /// Send the secret in this header instead
+    #[arg(long, value_name = "HEADER", requires = "secret")]
+    header: Option<String>,
+    /// Write the catalogue into this file instead of the standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the file of --out when it is there
+    #[arg(long, requires = "out")]
+    force: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+const MCP_HELP: &str = "\
+Examples:
+  countersign import mcp https://tickets.example/mcp --secret TICKETS_TOKEN --out countersign.toml
+  countersign import mcp http://127.0.0.1:3000/mcp --name tickets --secret TICKETS_TOKEN --header X-Api-Key
+
+Exit codes: 0 a catalogue was made, 1 failed, 2 wrong usage.";
 
 /// What is read, and where the catalogue goes.
 #[derive(Debug, Args)]
@@ -61,9 +102,10 @@ A document in several files has to be bundled into one first.
 Exit codes: 0 a catalogue was made, 1 failed, 2 wrong usage.";
 
 impl ImportCommand {
-    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+    pub(super) async fn run(self) -> Result<ExitCode, Failure> {
         match self {
             Self::Openapi(openapi) => openapi.run(),
+            Self::Mcp(mcp) => mcp.run().await,
         }
     }
 }
@@ -81,16 +123,68 @@ impl Openapi {
                 "The list above tells why. A document in several files has to be bundled into one first.",
             ));
         }
-        match &self.out {
-            Some(out) => {
-                save(out, self.force, &imported.text)?;
-                self.output.print(&summary(&imported, Some(out)), &sentence(&imported, out))?;
-            }
-            None if self.output.json => print_line(&summary(&imported, None).to_string())?,
-            None => print_line(imported.text.trim_end())?,
-        }
-        Ok(ExitCode::SUCCESS)
+        hand_over(&imported, self.out.as_deref(), self.force, self.output)
     }
+}
+
+impl Mcp {
+    async fn run(self) -> Result<ExitCode, Failure> {
+        let server = Server {
+            name: self.name.clone().unwrap_or_else(|| Server::name_of(&self.url)),
+            url: self.url.clone(),
+            secret: self.secret.clone(),
+            header: self.header.clone(),
+        };
+        let imported = mcp::import(&server, &ask(&server).await?);
+        tell(&imported)?;
+        if imported.actions.is_empty() {
+            let next = "The list above tells why; when it is empty, the server has no tools.";
+            return Err(Failure::new("No tool could be taken.", UNDONE, next));
+        }
+        hand_over(&imported, self.out.as_deref(), self.force, self.output)
+    }
+}
+
+/// What the server says about its tools, asked by a desk that is there for nothing else.
+async fn ask(server: &Server) -> Result<Vec<Definition>, Failure> {
+    let next = "Look at the address, at --name, and at the variable that --secret names. Plain http takes a --secret.";
+    let failed = |happened: String| Failure::new(happened, UNDONE, next);
+    let folder = tempfile::tempdir().map_err(|error| failed(format!("No folder can be made: {error}.")))?;
+    let config = Config::new(&folder.path().join("the server"), server.catalogue());
+    let catalogue = config.catalogue().map_err(|mistakes| {
+        let told: Vec<_> = mistakes.0.iter().map(|mistake| format!("{}.", mistake.message)).collect();
+        failed(told.join("\n"))
+    })?;
+    let engine = config::open(&config, catalogue, Environment::default()).await?;
+    engine.check_upstreams().await;
+    let lines = engine.upstream_lines().await;
+    engine.close().await;
+    let lines = lines.map_err(|refusal| Failure::refused(&refusal, UNDONE))?;
+    let line = lines.into_iter().next().ok_or_else(|| failed("There is no server.".to_owned()))?;
+    match line.fault {
+        Some(why) => {
+            Err(failed(format!("The server {} could not be asked for its tools. {why}", server.url)))
+        }
+        None => Ok(line.tools.into_iter().filter_map(|tool| tool.taken).collect()),
+    }
+}
+
+/// Writes the catalogue where it was wanted.
+fn hand_over(
+    imported: &Imported,
+    out: Option<&Path>,
+    force: bool,
+    output: Output,
+) -> Result<ExitCode, Failure> {
+    match out {
+        Some(out) => {
+            save(out, force, &imported.text)?;
+            output.print(&summary(imported, Some(out)), &sentence(imported, out))?;
+        }
+        None if output.json => print_line(&summary(imported, None).to_string())?,
+        None => print_line(imported.text.trim_end())?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The document's text.
@@ -130,7 +224,7 @@ fn tell(imported: &Imported) -> Result<(), Failure> {
         }
         lines.extend(remarks.iter().map(|remark| format!("  {}: {}", remark.operation, remark.message)));
     };
-    list("Taken with less than the document says", &imported.notes);
+    list("Taken with less than was said", &imported.notes);
     list("Left out", &imported.left_out);
     let mut out = std::io::stderr().lock();
     let text = lines.into_iter().map(|line| line + "\n").collect::<String>();
@@ -179,7 +273,7 @@ fn summary(imported: &Imported, out: Option<&Path>) -> serde_json::Value {
 
 fn sentence(imported: &Imported, out: &Path) -> String {
     format!(
-        "{}: {} actions, {} credentials; {} operations were left out.",
+        "{}: {} actions, {} credentials; {} were left out.",
         out.display(),
         imported.actions.len(),
         imported.credentials.len(),

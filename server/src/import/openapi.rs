@@ -7,11 +7,11 @@ mod document;
 mod dry_run;
 mod effect;
 mod inputs;
-mod layout;
+pub(super) mod layout;
 mod operation;
 mod parameter;
 mod preview;
-mod prose;
+pub(super) mod prose;
 mod refusals;
 mod request;
 mod schema;
@@ -20,7 +20,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 mod unusable;
-mod words;
+pub(super) mod words;
 
 use std::collections::HashSet;
 

@@ -13,6 +13,9 @@ use serde_json::Value;
 /// Where the machine's fields stand.
 const FACTS: &str = "countersign/call";
 
+/// What is said where there is nothing else to say.
+const DONE: &str = "Done.";
+
 /// An answer that came at once.
 pub(super) fn answered(tool: &str, answer: &Answer) -> CallToolResult {
     let meta = meta(answer);
@@ -97,9 +100,31 @@ pub(super) fn words(call: &Call, url: &str) -> String {
 }
 
 fn success(words: String, result: &Value, meta: MetaObject) -> CallToolResult {
-    let mut success = CallToolResult::success(vec![ContentBlock::text(words)]);
-    success.structured_content = (!result.is_null()).then(|| result.clone());
+    let (content, structured) = match of_tool(result) {
+        Some(blocks) => (told_with(words, blocks), result.get("structuredContent").cloned()),
+        None => (vec![ContentBlock::text(words)], (!result.is_null()).then(|| result.clone())),
+    };
+    let mut success = CallToolResult::success(content);
+    success.structured_content = structured;
     success.with_meta(Some(meta))
+}
+
+/// The content of a result that is a tool's own, of an MCP server behind the desk: texts, images, sounds and resources.
+fn of_tool(result: &Value) -> Option<Vec<ContentBlock>> {
+    let fields = result.as_object()?;
+    let known = fields.keys().all(|name| matches!(name.as_str(), "content" | "structuredContent"));
+    let content = fields.get("content").filter(|_| known)?;
+    serde_json::from_value(content.clone()).ok()
+}
+
+/// A tool's own blocks; behind the desk's words, where these say something else than their texts.
+fn told_with(words: String, blocks: Vec<ContentBlock>) -> Vec<ContentBlock> {
+    let texts: Vec<&str> = blocks.iter().filter_map(|block| Some(block.as_text()?.text.as_str())).collect();
+    if words == DONE || words == texts.join("\n") {
+        return blocks;
+    }
+    let others = blocks.into_iter().filter(|block| block.as_text().is_none());
+    std::iter::once(ContentBlock::text(words)).chain(others).collect()
 }
 
 fn failure(words: String, meta: MetaObject) -> CallToolResult {
@@ -110,7 +135,8 @@ fn failure(words: String, meta: MetaObject) -> CallToolResult {
 fn done_words(reply: Option<&str>, result: &Value) -> String {
     match (reply, result) {
         (Some(reply), _) => reply.to_owned(),
-        (None, Value::Null) => "Done.".to_owned(),
+        (None, Value::Null) => DONE.to_owned(),
+        (None, result) if of_tool(result).is_some() => DONE.to_owned(),
         (None, Value::String(text)) => text.clone(),
         (None, result) => result.to_string(),
     }

@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::means::is_stateless;
 use super::{task, tool, tool_call};
 
 /// What the model reads once, before it calls anything.
@@ -118,9 +119,10 @@ impl ServerHandler for Desk {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if METHODS.contains(&request.method.as_str()) {
+        let is_removed = request.method == "initialize" && is_stateless(&context);
+        if METHODS.contains(&request.method.as_str()) && !is_removed {
             return Err(ErrorData::invalid_params(
                 "The params do not fit the method. Nothing was done.",
                 None,

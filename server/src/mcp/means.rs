@@ -15,13 +15,17 @@ pub(super) enum Means {
     Plain,
 }
 
+/// Whether the request is one of 2026-07-28 or later, in which nothing begins with `initialize`.
+pub(super) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let newest = ProtocolVersion::V_2026_07_28;
+    context.protocol_version().is_some_and(|version| version.as_str() >= newest.as_str())
+}
+
 impl Means {
     /// Of this request.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let newest = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        let Some(capabilities) = context.client_capabilities().filter(|_| newest) else { return Self::Plain };
+        let capabilities = context.client_capabilities().filter(|_| is_stateless(context));
+        let Some(capabilities) = capabilities else { return Self::Plain };
         if capabilities.supports_tasks() {
             Self::Task
         } else if capabilities.elicitation.is_some_and(|elicitation| elicitation.url.is_some()) {

@@ -13,6 +13,7 @@ use super::refusals::{as_pointer, refusal_for};
 use super::rule::Rule;
 use super::schema::{InputSchema, MOST_FAULTS};
 use super::template::Scope;
+use super::tool::ToolCall;
 use super::work::Work;
 use super::{fingerprint, offer, output, preview, raw_request};
 use crate::credential::Credential;
@@ -168,8 +169,31 @@ impl Action {
     pub(crate) fn handler(&self) -> Option<&Named> {
         match &self.work {
             Work::Handled(handled) => Some(&handled.handler),
-            Work::Described(_) | Work::PassedOn => None,
+            Work::Described(_) | Work::Tool(_) | Work::PassedOn => None,
         }
+    }
+
+    /// The tool that a call of it calls; `None`: it is no call of a tool.
+    pub fn tool_call(&self) -> Option<&ToolCall> {
+        match &self.work {
+            Work::Tool(tool) => Some(tool),
+            Work::Described(_) | Work::Handled(_) | Work::PassedOn => None,
+        }
+    }
+
+    /// What of the catalogue a confirmation is bound to, beside what is sent: whose secret goes with it and where, and
+    /// the definition of its tool.
+    pub(crate) fn binding(&self) -> Option<String> {
+        let credential = self.credential.as_ref().map(|credential| credential.binding());
+        match self.tool_call() {
+            Some(tool) => Some(format!("{} {}", tool.binding(), credential.unwrap_or_default())),
+            None => credential,
+        }
+    }
+
+    /// Whether the catalogue says what the model is told of an answer.
+    pub(crate) fn has_reply(&self) -> bool {
+        self.work.telling().is_some_and(|telling| telling.reply.is_some())
     }
 
     /// What a call of it is known by: a repeat and a confirmation have to hash alike. Of a request that is passed on
@@ -205,6 +229,7 @@ impl Action {
                 described.request.render(&Scope::input(input)).map_err(Refusal::Invalid)
             }
             Work::Handled(handled) => Ok(Outgoing::to_handler(&handled.handler.name, input)),
+            Work::Tool(tool) => tool.render(input),
             Work::PassedOn => raw_request::render(input),
         }
     }
@@ -231,7 +256,10 @@ impl Action {
         Preview {
             version: String::new(),
             title: written.title.unwrap_or_else(|| self.title.clone()),
-            summary: written.summary,
+            summary: match self.tool_call() {
+                Some(tool) if written.summary.is_empty() => tool.summary(),
+                _ => written.summary,
+            },
             fields: written.fields,
             target: written.target,
             effect: self.effect,
@@ -265,7 +293,7 @@ impl Action {
     /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
     pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
         let pointers = self.work.telling().map_or(&[][..], |telling| &telling.fingerprint);
-        fingerprint::of(outgoing, self.credential.as_deref(), dry_run, pointers)
+        fingerprint::of(outgoing, self.binding().as_deref(), dry_run, pointers)
     }
 }
 

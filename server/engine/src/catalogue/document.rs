@@ -331,6 +331,8 @@ mod tests {
         ("[[action]]", "[[action]]\nconvert = { x = \"?\" }"),
         ("[[action]]", "[[action]]\nrules = [{ \"?\" = 1 }]"),
         ("[[action]]", "[[action]]\nrequest = { \"?\" = 1 }"),
+        ("[[action]]", "[[action]]\ntool = { \"?\" = 1 }"),
+        ("[[upstream]]", "[[upstream]]\n\"?\" = 1"),
         ("[[action]]", "[[action]]\npreview = { \"?\" = 1 }"),
         ("[[action]]", "[[action]]\npreview = { fields = [{ \"?\" = 1 }] }"),
         ("[[action]]", "[[action]]\nrefusals = [{ \"?\" = 1 }]"),

@@ -18,6 +18,8 @@ pub struct PreviewTemplate {
     target: Option<Template>,
     /// `None`: every field of the input.
     fields: Option<Vec<FieldTemplate>>,
+    /// Where every field is shown: under its own name, whatever its schema calls it.
+    names_alone: bool,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,14 @@ impl PreviewTemplate {
             target: one("target"),
             fields: fields
                 .map(|items| items.iter().filter_map(|item| field(item, vocabulary, notes)).collect()),
+            names_alone: false,
         })
+    }
+
+    /// Of an action that nobody has written: every field, under its own name. What a server calls its arguments could
+    /// mislead.
+    pub(super) fn names_alone() -> Self {
+        Self { names_alone: true, ..Self::default() }
     }
 
     /// Writes it for an input.
@@ -62,7 +71,7 @@ impl PreviewTemplate {
         };
         let fields = match &self.fields {
             Some(templates) => templates.iter().filter_map(|template| template.write(scope)).collect(),
-            None => every_field(scope.input, schema),
+            None => every_field(scope.input, schema, self.names_alone),
         };
         Written {
             title: one(&self.title),
@@ -93,11 +102,12 @@ impl FieldTemplate {
     }
 }
 
-/// Every field of the input, under the title its schema gives it.
-fn every_field(input: &Value, schema: &InputSchema) -> Vec<PreviewField> {
+/// Every field of the input, under the title its schema gives it, or under its name alone.
+fn every_field(input: &Value, schema: &InputSchema, names_alone: bool) -> Vec<PreviewField> {
     let entries = input.as_object().into_iter().flatten();
     let field = |(name, value): (&String, &Value)| {
-        let title = schema.property(name).and_then(|property| property.get("title")).and_then(Value::as_str);
+        let property = schema.property(name).filter(|_| !names_alone);
+        let title = property.and_then(|property| property.get("title")).and_then(Value::as_str);
         PreviewField { label: title.unwrap_or(name).to_owned(), value: words(value), before: None }
     };
     entries.map(field).collect()

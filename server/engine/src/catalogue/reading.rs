@@ -19,8 +19,9 @@ use super::request::{RequestTemplate, template};
 use super::rule::{self, Rule};
 use super::schema::{InputSchema, escape};
 use super::template::{Template, Vocabulary, sample};
+use super::upstream::Upstream;
 use super::work::{Described, Handled, Telling, Work};
-use super::{convert, fingerprint, refusals};
+use super::{convert, fingerprint, refusals, tool};
 use crate::credential::Credential;
 use crate::handler::{Handler, Handlers, Named};
 
@@ -51,6 +52,7 @@ const KEYS: &[&str] = &[
     "input",
     "rules",
     "handler",
+    "tool",
     "request",
     "dry_run",
     "fingerprint",
@@ -61,10 +63,14 @@ const KEYS: &[&str] = &[
 ];
 
 /// What the desk itself offers under these names.
-const OWN: &[&str] = &["fetch", "via", "call_status"];
+pub(super) const OWN: &[&str] = &["fetch", "via", "call_status"];
 
 /// The surfaces an action can be exposed on; fetch and via have requests of their own.
-const SURFACES: &[Surface] = &[Surface::Api, Surface::Mcp, Surface::Form, Surface::Queue, Surface::Code];
+pub(super) const SURFACES: &[Surface] =
+    &[Surface::Api, Surface::Mcp, Surface::Form, Surface::Queue, Surface::Code];
+
+/// How long a call waits for a person when nobody says otherwise.
+pub(super) const HOLD: Duration = Duration::from_hours(24);
 
 const LONGEST_HOLD: Duration = Duration::from_hours(30 * 24);
 
@@ -72,6 +78,9 @@ const LONGEST_HOLD: Duration = Duration::from_hours(30 * 24);
 pub(super) struct Known<'k> {
     pub(super) credentials: &'k [Arc<Credential>],
     pub(super) names: &'k [String],
+    /// The MCP servers of the file that could be read, and every name.
+    pub(super) upstreams: &'k [Arc<Upstream>],
+    pub(super) upstream_names: &'k [String],
     /// The handlers that the program brings along.
     pub(super) handlers: &'k Handlers,
     /// The handler of this one action, when the whole action is written in Rust.
@@ -84,7 +93,14 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
     let name = name(&section);
     let effect = effect(&section);
     let handler = handler(&section, known);
-    let credential = if is_handled(&section, known) { None } else { credential(&section, known) };
+    let upstream = tool::upstream(&section, known);
+    let credential = if is_handled(&section, known) {
+        None
+    } else if section.get("tool").is_some() {
+        upstream.as_ref().and_then(|upstream| upstream.credential.clone())
+    } else {
+        credential(&section, known)
+    };
     let fixed = fixed(&section);
     let input = match section.get("input") {
         Some(node) => InputSchema::read(node, notes),
@@ -99,6 +115,9 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
     let work = if is_handled(&section, known) {
         let telling = telling(&section, over_input, true);
         handler.map(|handler| Work::Handled(Box::new(Handled { handler, telling })))
+    } else if section.get("tool").is_some() {
+        let telling = telling(&section, over_input, false);
+        tool::read(&section, upstream, over_input, telling).map(|tool| Work::Tool(Box::new(tool)))
     } else {
         described(&section, effect, &names, over_input, credential.as_deref())
     };
@@ -159,7 +178,7 @@ fn handler(section: &Section<'_>, known: &Known<'_>) -> Option<Named> {
     if !is_handled(section, known) {
         return None;
     }
-    for key in ["credential", "request", "dry_run", "refusals"] {
+    for key in ["credential", "request", "dry_run", "refusals", "tool"] {
         if section.get(key).is_some() {
             let wrong =
                 Wrong::new(format!("“{key}” is for actions that send a request, and this one has a handler"));
@@ -183,14 +202,14 @@ fn handler(section: &Section<'_>, known: &Known<'_>) -> Option<Named> {
 }
 
 /// Whether an action or a handler can have this name.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// A title made of a name: `send_mail` becomes “Send mail”.
-fn spoken(name: &str) -> String {
+pub(super) fn spoken(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -378,7 +397,7 @@ fn reply(section: &Section<'_>, over_input: Vocabulary<'_>) -> Option<Template> 
 }
 
 fn hold_ttl(section: &Section<'_>) -> Duration {
-    let length = section.duration("hold_ttl", Duration::from_hours(24));
+    let length = section.duration("hold_ttl", HOLD);
     if length.is_zero() || length > LONGEST_HOLD {
         section.wrong("hold_ttl", Wrong::new("“hold_ttl” is out of range").expected("1s to 30d"));
     }
@@ -386,8 +405,12 @@ fn hold_ttl(section: &Section<'_>) -> Duration {
 }
 
 fn undo_window(section: &Section<'_>, effect: Option<Effect>) -> Duration {
-    let seconds = if effect.is_some_and(Effect::is_dangerous) { 5 } else { 0 };
-    section.duration("undo_window", Duration::from_secs(seconds))
+    section.duration("undo_window", usual_undo_window(effect))
+}
+
+/// How long a Confirm can be undone when nobody says otherwise.
+pub(super) fn usual_undo_window(effect: Option<Effect>) -> Duration {
+    Duration::from_secs(if effect.is_some_and(Effect::is_dangerous) { 5 } else { 0 })
 }
 
 /// A switch that asks for more proof must not be taken and then do nothing.

@@ -56,7 +56,7 @@ enum BodyTemplate {
 
 /// A JSON document whose strings are templates and whose keys are fixed.
 #[derive(Debug)]
-enum JsonTemplate {
+pub(super) enum JsonTemplate {
     Fixed(Value),
     Text(Template),
     Array(Vec<JsonTemplate>),
@@ -331,7 +331,7 @@ impl BodyTemplate {
 }
 
 impl JsonTemplate {
-    fn read(node: &Node, vocabulary: Vocabulary<'_>, notes: &Notes<'_>) -> Option<Self> {
+    pub(super) fn read(node: &Node, vocabulary: Vocabulary<'_>, notes: &Notes<'_>) -> Option<Self> {
         Some(match &node.kind {
             Kind::Text(_) => Self::Text(template(node, "“json”", vocabulary, notes)?),
             Kind::Array(items) => {
@@ -347,7 +347,7 @@ impl JsonTemplate {
     }
 
     /// The document; `None`: an expression that stands for nothing, whose key is left out.
-    fn render(&self, scope: &Scope<'_>) -> Result<Option<Value>, Vec<FieldError>> {
+    pub(super) fn render(&self, scope: &Scope<'_>) -> Result<Option<Value>, Vec<FieldError>> {
         let mut faults = Vec::new();
         let value = match self {
             Self::Fixed(value) => Some(value.clone()),

@@ -68,14 +68,23 @@ impl InputSchema {
         Self::compile(json!({ "type": "object", "properties": {} })).ok()
     }
 
-    pub(super) fn compile(mut schema: Value) -> Result<Self, ValidationError<'static>> {
+    pub(super) fn compile(schema: Value) -> Result<Self, ValidationError<'static>> {
+        Self::compile_with(schema, false)
+    }
+
+    /// The schema that a server gives its tool. It may know formats that nobody else knows.
+    pub(super) fn of_tool(schema: Value) -> Result<Self, ValidationError<'static>> {
+        Self::compile_with(schema, true)
+    }
+
+    fn compile_with(mut schema: Value, any_format: bool) -> Result<Self, ValidationError<'static>> {
         let names = Names::of(&schema);
         close(&mut schema, &names);
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
             .offline()
             .should_validate_formats(true)
-            .should_ignore_unknown_formats(false)
+            .should_ignore_unknown_formats(any_format)
             .build(&schema)?;
         Ok(Self { schema, validator, names })
     }

@@ -246,7 +246,65 @@ name = "tickets"
     c.toml:12:1: “databse_url” is not a key of [server]; did you mean “database_url”?
     c.toml:14:1: “mpc” is not a key of [surfaces]; did you mean “mcp”?
     c.toml:15:8: “form” is a string; expected true or false
-    c.toml:16:1: [[upstream]] is not available yet
+    c.toml:16:1: an upstream lacks “url”
+    "#);
+}
+
+#[test]
+fn mistakes_of_upstreams_and_tools() {
+    let text = r#"
+[[credential]]
+name = "tickets"
+hosts = ["tickets.example"]
+methods = ["GET"]
+header = "Authorization"
+value = "Bearer {secret}"
+secret = { env = "T" }
+[[upstream]]
+name = "Tickets"
+url = "http://tickets.example/mcp"
+credential = "tikets"
+tool = ["x"]
+[[upstream]]
+name = "a"
+url = "https://other.example/{{ input.x }}"
+credential = "tickets"
+tools = "all"
+[[upstream]]
+name = "a"
+url = "nowhere"
+[[action]]
+name = "one"
+effect = "write"
+tool = { upstream = "b", nam = "x" }
+request = { method = "POST", url = "https://x.example/" }
+[[action]]
+name = "two"
+effect = "write"
+credential = "tickets"
+tool = { upstream = "a", name = "x", arguments = { id = "{{ input.id }}" } }
+[[action]]
+name = "three"
+effect = "write"
+tool = { upstream = "a", name = "x", arguments = 3 }
+"#;
+    insta::assert_snapshot!(mistakes(text), @r#"
+    c.toml:10:8: the name of an upstream cannot be used; expected 1 to 32 of a-z, 0-9 and _, beginning with a letter
+    c.toml:11:7: the request would go over plain http; expected https, or a credential with allow_http = true
+    c.toml:12:14: there is no credential “tikets”; did you mean “tickets”?
+    c.toml:13:1: “tool” is not a key of an upstream; did you mean “tools”?
+    c.toml:16:7: the address of an upstream is fixed; expected an address without expressions
+    c.toml:17:14: the credential may not be used for POST, and every message to an MCP server is one
+    c.toml:18:9: “tools” is a string; expected an array
+    c.toml:20:8: there are two of the upstream “a”; expected distinct names
+    c.toml:21:7: this is no absolute http or https address; expected an address such as "https://api.example/v1/things/{{ input.id }}"
+    c.toml:25:8: “tool” lacks “name”
+    c.toml:25:21: there is no upstream “b”; did you mean “a”?
+    c.toml:25:26: “nam” is not a key of “tool”; did you mean “name”?
+    c.toml:26:11: “request” is for actions that send a request, and this one calls a tool
+    c.toml:30:14: “credential” is for actions that send a request, and this one calls a tool
+    c.toml:31:57: the input has no “id”
+    c.toml:35:50: “arguments” is a number; expected a table, or an expression that is one
     "#);
 }
 

@@ -1,10 +1,11 @@
-//! What a call of an action does: send a request that the catalogue describes, run a handler written in Rust, or pass on
-//! a request that its caller wrote.
+//! What a call of an action does: send a request that the catalogue describes, run a handler written in Rust, call a tool
+//! of an MCP server, or pass on a request that its caller wrote.
 
 use super::preview::PreviewTemplate;
 use super::refusals::RefusalRule;
 use super::request::RequestTemplate;
 use super::template::Template;
+use super::tool::ToolCall;
 use crate::handler::Named;
 
 /// What a call of an action does.
@@ -14,6 +15,8 @@ pub(super) enum Work {
     Described(Box<Described>),
     /// Runs a handler written in Rust.
     Handled(Box<Handled>),
+    /// Calls a tool of an MCP server.
+    Tool(Box<ToolCall>),
     /// Passes on the request that is its input (fetch and via).
     PassedOn,
 }
@@ -58,7 +61,7 @@ impl Work {
     pub(super) fn described(&self) -> Option<&Described> {
         match self {
             Self::Described(described) => Some(described),
-            Self::Handled(_) | Self::PassedOn => None,
+            Self::Handled(_) | Self::Tool(_) | Self::PassedOn => None,
         }
     }
 
@@ -67,6 +70,7 @@ impl Work {
         match self {
             Self::Described(described) => Some(&described.telling),
             Self::Handled(handled) => Some(&handled.telling),
+            Self::Tool(tool) => Some(&tool.telling),
             Self::PassedOn => None,
         }
     }

@@ -70,6 +70,9 @@ pub enum NeverLeft {
     /// The catalogue's credential is not the one that this was confirmed with.
     #[error("The credential was changed in the catalogue after this was confirmed. Nothing was sent.")]
     CredentialChanged,
+    /// The tool is not the one any more that this was shown with.
+    #[error("The tool's definition was changed after this was shown. Nothing was sent.")]
+    ToolChanged,
     /// The session could not be marked as one that reads what nobody vouches for.
     #[error("The session could not be marked.")]
     Unmarked,
@@ -102,7 +105,9 @@ impl From<NeverLeft> for Refusal {
             NeverLeft::Blocked(blocked) => blocked.into(),
             NeverLeft::Secret | NeverLeft::Unmarked => Self::Unavailable,
             NeverLeft::IdempotencyKey => Self::IdempotencyKeyInvalid,
-            NeverLeft::Headers | NeverLeft::CredentialChanged => Self::EgressBlocked(why.to_string()),
+            NeverLeft::Headers | NeverLeft::CredentialChanged | NeverLeft::ToolChanged => {
+                Self::EgressBlocked(why.to_string())
+            }
             NeverLeft::Resolve
             | NeverLeft::Connect
             | NeverLeft::Tls

@@ -26,7 +26,7 @@ pub(super) async fn store(
         input: ready.input,
         key: ready.control.key.map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
-        binding: head.action.credential.as_ref().map(|credential| credential.binding()),
+        binding: head.action.binding(),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
         client: head.actor.client().map(str::to_owned),

@@ -12,7 +12,7 @@ use super::{intent, journal};
 use crate::conclusion::{Conclusion, conclude};
 use crate::engine::Engine;
 use crate::store::CallState;
-use crate::{handling, passing_on, sending};
+use crate::{handling, passing_on, sending, upstream};
 
 pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
     if call.head.action.effect.is_write() { write(engine, call).await } else { read(engine, call).await }
@@ -31,6 +31,8 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     let credential = head.action.credential.as_deref();
     let (conclusion, opened) = if let Some(handler) = head.action.handler() {
         (handling::read(engine, handler, &head, &ready).await, None)
+    } else if head.action.tool_call().is_some() {
+        (upstream::read(engine, &head.action, &ready.input, outgoing).await, None)
     } else {
         let (sent, opened) = sending::attempt_for(engine, head.id, credential, outgoing, None).await;
         (conclude(&head.action, &ready.input, sent), opened)

@@ -400,6 +400,16 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
+    /// Open calls of an action that have not been sent.
+    pub async fn unsent_calls_of_action(&self, action: &str) -> Result<Vec<CallId>, StoreError> {
+        let rows =
+            sqlx::query("SELECT id FROM calls WHERE action = $1 AND state IN ('held', 'approved', 'queued')")
+                .bind(action)
+                .fetch_all(&self.read)
+                .await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
     async fn ids(&self, sql: &'static str, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()

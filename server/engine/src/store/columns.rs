@@ -112,7 +112,8 @@ impl<'r> Columns<'r> {
         value.ok_or_else(|| self.fault(column))
     }
 
-    fn fault(&self, column: &'static str) -> StoreError {
+    /// A value is none that this version writes.
+    pub(super) fn fault(&self, column: &'static str) -> StoreError {
         StoreError::Inconsistent { table: self.table, column, row: self.id.clone() }
     }
 }

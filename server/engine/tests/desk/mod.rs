@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "every test file uses its own part")]
 
 mod database;
+mod mcp_server;
 mod upstream;
 
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use model::{
 use serde_json::{Map, Value};
 
 pub use self::database::{Database, postgres, sqlite};
+pub use self::mcp_server::{Ending, McpServer, Speaks};
 pub use self::upstream::{Behaviour, Upstream};
 
 /// A clock that a test can move on.

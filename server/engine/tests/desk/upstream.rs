@@ -150,7 +150,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Seen> {
+pub async fn read(stream: &mut TcpStream) -> Option<Seen> {
     let mut bytes = Vec::new();
     let head_end = loop {
         if let Some(at) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -13,18 +13,18 @@ const WIDTH_OF_A_LEAF: usize = 180;
 
 /// A text in the making.
 #[derive(Debug, Default)]
-pub(super) struct Sheet {
+pub(in crate::import) struct Sheet {
     text: String,
 }
 
 impl Sheet {
     /// The whole text.
-    pub(super) fn into_text(self) -> String {
+    pub(in crate::import) fn into_text(self) -> String {
         self.text
     }
 
     /// A line that machines do not read, broken where it is too long.
-    pub(super) fn comment(&mut self, words: &str) {
+    pub(in crate::import) fn comment(&mut self, words: &str) {
         let mut line = String::new();
         for word in words.split_whitespace() {
             if !line.is_empty() && line.chars().count() + word.chars().count() + 3 > WIDTH {
@@ -40,12 +40,12 @@ impl Sheet {
     }
 
     /// An empty line.
-    pub(super) fn space(&mut self) {
+    pub(in crate::import) fn space(&mut self) {
         self.text.push('\n');
     }
 
     /// One more table of a list of tables.
-    pub(super) fn entry(&mut self, name: &str, fields: &Map<String, Value>) {
+    pub(in crate::import) fn entry(&mut self, name: &str, fields: &Map<String, Value>) {
         self.line(&format!("[[{name}]]"));
         self.fields(name, fields);
     }

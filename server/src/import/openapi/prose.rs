@@ -6,24 +6,24 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 const LOOKED_AT: usize = 8_000;
 
 /// Markdown as plain text on one line, of at most so many characters, cut behind a sentence or between words.
-pub(super) fn plain(markdown: &str, most: usize) -> String {
+pub(in crate::import) fn plain(markdown: &str, most: usize) -> String {
     let head: String = markdown.chars().take(LOOKED_AT).collect();
     cut(&one_line(&without_markup(&head)), most)
 }
 
 /// The text of a field that holds Markdown; `None`: there is none.
-pub(super) fn field(node: &serde_json::Value, field: &str, most: usize) -> Option<String> {
+pub(in crate::import) fn field(node: &serde_json::Value, field: &str, most: usize) -> Option<String> {
     let text = plain(node.get(field)?.as_str()?, most);
     (!text.is_empty()).then_some(text)
 }
 
 /// A text for a title: without its full stop, and without what a template would read.
-pub(super) fn title(text: &str) -> String {
+pub(in crate::import) fn title(text: &str) -> String {
     text.trim_end_matches(['.', ':', ' ']).replace('{', "(").replace('}', ")")
 }
 
 /// A text as a sentence.
-pub(super) fn sentence(text: &str) -> String {
+pub(in crate::import) fn sentence(text: &str) -> String {
     if text.ends_with(['.', '!', '?', '…']) { text.to_owned() } else { format!("{text}.") }
 }
 
@@ -87,7 +87,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Characters without a shape of their own that can turn or hide what stands around them.
-pub(super) const fn is_invisible(letter: char) -> bool {
+pub(in crate::import) const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

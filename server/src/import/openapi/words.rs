@@ -6,7 +6,7 @@ use std::collections::HashSet;
 const LONGEST: usize = 64;
 
 /// The words of a name in lower case: `listOAuthTokens-v2` has list, oauth, tokens and v2.
-pub(super) fn words(name: &str) -> Vec<String> {
+pub(in crate::import) fn words(name: &str) -> Vec<String> {
     let name = name.replace("OAuth", "Oauth");
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
@@ -29,7 +29,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 }
 
 /// The words as a name of the catalogue: `[a-z][a-z0-9_]*`, cut between words. `None`: nothing is left.
-pub(super) fn name(words: &[String]) -> Option<String> {
+pub(in crate::import) fn name(words: &[String]) -> Option<String> {
     let mut name = String::new();
     for word in words {
         let joint = usize::from(!name.is_empty());
@@ -51,7 +51,7 @@ pub(super) fn name(words: &[String]) -> Option<String> {
 }
 
 /// A name as a label for people: `amount_minor` becomes “Amount minor”.
-pub(super) fn label(name: &str) -> String {
+pub(in crate::import) fn label(name: &str) -> String {
     let spoken = words(name).join(" ");
     let mut letters = spoken.chars();
     match letters.next() {
@@ -61,7 +61,7 @@ pub(super) fn label(name: &str) -> String {
 }
 
 /// The wanted name, or the first of its numbered variants that is free.
-pub(super) fn free(wanted: &str, taken: &HashSet<String>) -> String {
+pub(in crate::import) fn free(wanted: &str, taken: &HashSet<String>) -> String {
     let numbered = |number: usize| {
         let suffix = format!("_{number}");
         let kept: String = wanted.chars().take(LONGEST - suffix.len()).collect();
@@ -73,7 +73,7 @@ pub(super) fn free(wanted: &str, taken: &HashSet<String>) -> String {
 }
 
 /// Whether a name can stand behind `input.` in a template.
-pub(super) fn is_plain(name: &str) -> bool {
+pub(in crate::import) fn is_plain(name: &str) -> bool {
     name.len() <= LONGEST
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

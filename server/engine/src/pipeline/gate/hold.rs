@@ -102,7 +102,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
         input: ready.input.clone(),
         key: ready.control.key.as_ref().map(|key| key.as_str().to_owned()),
         credential: head.action.credential.as_ref().map(|credential| credential.name.clone()),
-        binding: head.action.credential.as_ref().map(|credential| credential.binding()),
+        binding: head.action.binding(),
         reason: head.reason.clone(),
         caller: Some(head.caller.clone()),
         client: head.actor.client().map(str::to_owned),

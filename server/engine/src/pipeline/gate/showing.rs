@@ -26,6 +26,9 @@ struct Checked {
 
 /// Renders the request, asks the upstream by a dry run where the action has one, and writes the preview.
 pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<Showing, Refusal> {
+    if head.action.tool_call().is_some() {
+        engine.look_at_tool_again(&head.action).await?;
+    }
     let outgoing = render(engine, head, ready)?;
     let checked = dry_run(engine, head, ready).await?;
     let raw = checked.as_ref().map(|checked| (checked.status, checked.body.as_ref()));

@@ -86,9 +86,9 @@ async fn alone(
         let input = json!({ "account": "alone", "amount": round });
         let commit = yardstick.commit().await;
         let straight = service.post("/bookings", &input, None).await;
-        let held = agent.post("/v1/actions/book", &input, None).await;
-        let hold = held.took;
-        held.expect(202);
+        let answer = agent.post("/v1/actions/book", &input, None).await;
+        let hold = answer.took;
+        answer.expect(202);
         let waiting = person.get("/v1/approvals?limit=1").await.expect(200);
         let decided = confirm(&mut person, &waiting["items"][0], Some(30)).await;
         if round >= WARM_UP {

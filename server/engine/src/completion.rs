@@ -83,7 +83,7 @@ async fn try_record(
             tx.insert_receipt(new).await?;
         }
         write_key(engine, &mut tx, row, action, conclusion, at).await?;
-        write_event(engine, &mut tx, row, conclusion, receipt_id, at).await?;
+        write_event(engine, &mut tx, row, conclusion, conclusion.event_type(), receipt_id, at).await?;
         fail_point::reach("end-uncommitted").await;
         tx.commit().await?;
         fail_point::reach("ended").await;
@@ -127,7 +127,8 @@ async fn record_late(
         take_key_back(engine, &mut tx, row, end.at).await?;
     }
     write_key(engine, &mut tx, row, action, conclusion, end.at).await?;
-    write_event(engine, &mut tx, row, conclusion, known, end.at).await?;
+    // It had its one ending event when it was given up.
+    write_event(engine, &mut tx, row, conclusion, EventType::Settled, known, end.at).await?;
     tx.commit().await?;
     Ok(known)
 }
@@ -189,11 +190,12 @@ async fn write_event(
     tx: &mut Tx,
     row: &CallRow,
     conclusion: &Conclusion,
+    r#type: EventType,
     receipt: Option<ReceiptId>,
     at: Time,
 ) -> Result<(), StoreError> {
     let id = EventId::from_uuid(engine.ambient().uuid());
-    let mut event = row.event(id, at, conclusion.event_type(), conclusion.status);
+    let mut event = row.event(id, at, r#type, conclusion.status);
     event.upstream_status = conclusion.upstream_status;
     event.receipt_id = receipt;
     tx.insert_event(&event).await

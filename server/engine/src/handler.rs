@@ -23,7 +23,8 @@ pub trait Handler: Send + Sync + 'static {
     /// Does it, and answers with what the caller gets (cut to the action's `output`).
     ///
     /// # Errors
-    /// The way in which it was not done.
+    /// The way in which it was not done. An error of one's own becomes one with `impl From<MyError> for Failure` and
+    /// `?`: then it is the same refusal on every surface.
     async fn run(&self, job: Job) -> Result<Value, Failure>;
 
     /// Looks, without changing anything, at what `run` would meet. Templates of the preview see the value as `dry_run`,
@@ -57,6 +58,13 @@ pub struct Job {
 pub enum Failure {
     /// It says no, and nothing was changed: the call is `refused`, 409.
     Refused(&'static str),
+    /// The same with a status of its own.
+    RefusedAs {
+        /// 400 to 499; anything else is 409.
+        status: u16,
+        /// Why.
+        message: &'static str,
+    },
     /// One field is at fault, and nothing was changed: the call is `refused`, 422.
     Invalid {
         /// The field's name.

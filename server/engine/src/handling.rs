@@ -153,11 +153,16 @@ fn not_done(failure: Failure) -> Conclusion {
     }
 }
 
+fn refused(status: u16, message: &str) -> Refusal {
+    Refusal::Refused { status, message: Some(message.to_owned()), upstream_status: None }
+}
+
 /// A handler's no, as its caller is told it; `None`: it said nothing of the kind.
 fn refusal_of(failure: Failure) -> Option<Refusal> {
     match failure {
-        Failure::Refused(message) => {
-            Some(Refusal::Refused { status: 409, message: Some(message.to_owned()), upstream_status: None })
+        Failure::Refused(message) => Some(refused(409, message)),
+        Failure::RefusedAs { status, message } => {
+            Some(refused(if (400..=499).contains(&status) { status } else { 409 }, message))
         }
         Failure::Invalid { field, message } => {
             Some(Refusal::Invalid(vec![FieldError::new(pointer(field), message)]))

@@ -50,6 +50,26 @@ struct Crane {
     go: Arc<Semaphore>,
 }
 
+/// What the crane's own code throws.
+enum Closed {
+    ForGood,
+    Oddly,
+}
+
+impl From<Closed> for Failure {
+    fn from(closed: Closed) -> Self {
+        let status = match closed {
+            Closed::ForGood => 410,
+            Closed::Oddly => 700,
+        };
+        Self::RefusedAs { status, message: "The dock is closed." }
+    }
+}
+
+fn opened(dock: Option<Closed>) -> Result<(), Closed> {
+    dock.map_or(Ok(()), Err)
+}
+
 #[async_trait]
 impl Handler for Crane {
     async fn run(&self, job: Job) -> Result<Value, Failure> {
@@ -58,6 +78,14 @@ impl Handler for Crane {
         match to.as_str() {
             "no" => Err(Failure::Refused("Not there.")),
             "field" => Err(Failure::Invalid { field: "to", message: "There is no such place." }),
+            "closed" => {
+                opened(Some(Closed::ForGood))?;
+                Ok(Value::Null)
+            }
+            "odd" => {
+                opened(Some(Closed::Oddly))?;
+                Ok(Value::Null)
+            }
             "busy" => Err(Failure::NothingDone),
             "lost" => Err(Failure::InDoubt),
             "panic" => panic!("the crane fell over"),
@@ -155,6 +183,27 @@ on_both! {
         assert_eq!(outcomes, [Outcome::Done, Outcome::Done, Outcome::InDoubt, Outcome::InDoubt], "none where nothing was done");
         let (no, doubt) = (EventType::Refused, EventType::InDoubt);
         assert_eq!(endings(&desk).await, [no, no, EventType::Failed, doubt, no, doubt, no]);
+    }
+}
+
+on_both! {
+    /// Seed: "otherwise status() sets the HTTP status, 409 by default", and an error "your domain already throws" is
+    /// turned "into a refusal on every surface".
+    async fn an_error_of_ones_own_is_the_same_refusal_everywhere(desk: Desk) {
+        with_crane(&desk);
+        let closed = |status| Err(Refusal::Refused { status, message: Some("The dock is closed.".to_owned()), upstream_status: None });
+        for surface in [Surface::Api, Surface::Mcp, Surface::Form, Surface::Code] {
+            for (to, status) in [("closed", 410), ("odd", 409)] {
+                let arrival = Arrival { surface, ..desk.quick("move_crate", json!({ "to": to })).await };
+                assert_eq!(desk.engine.call(arrival, None).await.map(|_| ()), closed(status), "{surface}: {to}");
+            }
+        }
+        let queued = Arrival { surface: Surface::Queue, ..desk.quick("move_crate", json!({ "to": "closed" })).await };
+        let Ok(Answer::Waiting(waiting)) = desk.engine.call(queued, Some(Duration::ZERO)).await else { panic!("not queued") };
+        desk.engine.run_queue().await.expect("the queue runs");
+        let actor = desk.actor(&desk.quick).await;
+        let call = desk.engine.call_status(&actor, waiting.call_id, Some(Duration::from_secs(20))).await.expect("a status");
+        assert_eq!((call.status, call.problem.expect("a problem").status), (CallStatus::Refused, 410));
     }
 }
 

@@ -16,7 +16,7 @@ pub enum Approver {
     Group(String),
 }
 
-const EXPECTED: &str = "person:EMAIL, role:approver or group:NAME";
+const EXPECTED: &str = "person:EMAIL, role:approver, role:operator or group:NAME";
 
 /// Who decides, how many of them, and whether the owner may be one of them.
 pub(super) struct Deciders {

@@ -397,10 +397,10 @@ request = "GET /"
     c.toml:4:1: “efect” is not a key of an action; did you mean “effect”?
     c.toml:5:18: “web” is no surface of an action; expected api, mcp, form, queue or code
     c.toml:5:25: “via” is no surface of an action; expected api, mcp, form, queue or code
-    c.toml:6:14: “person:ann” is no approver; expected person:EMAIL, role:approver or group:NAME
+    c.toml:6:14: “person:ann” is no approver; expected person:EMAIL, role:approver, role:operator or group:NAME
     c.toml:6:28: the role admin does not decide; expected role:approver
-    c.toml:6:42: “grup:x” is no approver; expected person:EMAIL, role:approver or group:NAME; did you mean “group”?
-    c.toml:6:52: “max” is no approver; expected person:EMAIL, role:approver or group:NAME
+    c.toml:6:42: “grup:x” is no approver; expected person:EMAIL, role:approver, role:operator or group:NAME; did you mean “group”?
+    c.toml:6:52: “max” is no approver; expected person:EMAIL, role:approver, role:operator or group:NAME
     c.toml:7:12: “hold_ttl” is out of range; expected 1s to 30d
     c.toml:8:14: there is no credential “mial”
     c.toml:9:89: “strin” is no type; expected object, array, string, number, integer, boolean or null; did you mean “string”?
@@ -499,7 +499,7 @@ fn nobody_could_decide() {
     c.toml:4:17: nobody could decide: without approvers the owner decides, and self_approval is false; expected “approvers” who can
     c.toml:4:10: nobody could decide: without approvers only the owner decides, and “quorum” is above 1; expected “approvers” who can
     c.toml:5:10: nobody could decide: “quorum” is 3, and “approvers” names 2; expected at most 2
-    c.toml:4:13: “approvers” names nobody; expected person:EMAIL, role:approver or group:NAME
+    c.toml:4:13: “approvers” names nobody; expected person:EMAIL, role:approver, role:operator or group:NAME
     c.toml:4:28: this approver is named twice
     "#);
     for fine in ["approvers = [\"group:x\"]\nquorum = 3\nself_approval = false", "self_approval = true"] {

@@ -354,19 +354,27 @@ impl Desk {
     fn answer_late(&mut self, at: usize, ends: Later) {
         let now = self.now;
         let call = &mut self.calls[at];
-        let (state, event, outcome, status) = match ends {
-            Later::Does => (State::Done, "action.completed", "done", 200),
-            Later::Refuses => (State::Refused, "action.refused", "done", 404),
-            Later::Fails => (State::Failed, "action.failed", "settled_did_not_happen", 500),
+        let (state, outcome, status) = match ends {
+            Later::Does => (State::Done, "done", 200),
+            Later::Refuses => (State::Refused, "done", 404),
+            Later::Fails => (State::Failed, "settled_did_not_happen", 500),
             // It says nothing that is not known.
             Later::Cuts => return,
         };
         call.state = state;
         call.settled = false;
         call.attempts = usize::from(state == State::Failed);
-        call.events.push(event);
+        // It had its one ending event when it was given up.
+        call.events.push("call.settled");
         call.amend(now, outcome, Some(status));
         if let Some(key) = call.key.filter(|_| state == State::Done) {
+            let heir = self.claims.get(&key).map(|claim| claim.call).filter(|heir| *heir != at);
+            let waits = |heir: &usize| {
+                matches!(self.calls[*heir].state, State::Held | State::Approved | State::Queued)
+            };
+            if let Some(heir) = heir.filter(waits) {
+                self.end_unsent(heir, State::Withdrawn, "action.withdrawn");
+            }
             self.claims.entry(key).or_insert(Claim { call: at, answer_until: None, forgotten: false });
         }
         self.keep(at);

@@ -50,13 +50,18 @@ const DESTRUCTIVE: &[&str] = &["delete", "destroy", "erase", "purge", "remove", 
 /// Verbs of operations that only look, although they are written as a POST.
 const LOOKING: &[&str] = &["get", "list", "query", "search"];
 
-/// What an operation does to the world. A POST is told by its name: nobody is harmed by a question too many.
+/// Verbs of operations that do more than their method says.
+const DOING: &[&str] =
+    &["broadcast", "charge", "invite", "notify", "pay", "publish", "refund", "send", "transfer"];
+
+/// What an operation does to the world. A POST is told by its name, and so is whatever says in its verb that it does
+/// more than its method: nobody is harmed by a question too many.
 pub(super) fn effect(operation: &Operation<'_>) -> Effect {
     match operation.method.as_str() {
-        "GET" | "HEAD" | "OPTIONS" => Effect::Read,
+        "GET" | "HEAD" | "OPTIONS" => told_by_verb(operation).unwrap_or(Effect::Read),
         "DELETE" => Effect::Destructive,
         "POST" => post(operation),
-        _ => Effect::Write,
+        _ => told_by_verb(operation).unwrap_or(Effect::Write),
     }
 }
 
@@ -75,6 +80,18 @@ fn post(operation: &Operation<'_>) -> Effect {
         Effect::External
     } else {
         Effect::Write
+    }
+}
+
+/// What the verb says: the first word of the operation's id, or the last fixed part of its path where it has none.
+fn told_by_verb(operation: &Operation<'_>) -> Option<Effect> {
+    let id = id(operation);
+    let path = last_fixed_part(operation);
+    let verb = id.first().or_else(|| path.first().filter(|_| path.len() == 1))?.as_str();
+    match verb {
+        verb if DESTRUCTIVE.contains(&verb) => Some(Effect::Destructive),
+        verb if DOING.contains(&verb) => Some(Effect::External),
+        _ => None,
     }
 }
 

@@ -53,10 +53,10 @@ fn names_are_unique_and_short_enough() {
 }
 
 #[test]
-fn effects_come_from_the_method_and_a_post_from_its_name_too() {
+fn effects_come_from_the_method_and_from_a_verb_that_says_more() {
     let post = |id: &str| json!({ "post": { "operationId": id } });
     let paths = json!({
-        "/a": { "get": { "operationId": "sendNothing" }, "head": { "operationId": "peek" }, "put": { "operationId": "replace" },
+        "/a": { "get": { "operationId": "listThings" }, "head": { "operationId": "peek" }, "put": { "operationId": "replace" },
                 "patch": { "operationId": "change" }, "delete": { "operationId": "drop" } },
         "/b": post("createInvoice"),
         "/c": post("sendInvoice"),
@@ -66,9 +66,15 @@ fn effects_come_from_the_method_and_a_post_from_its_name_too() {
         "/things/{id}/refunds": post("x"),
         "/transfer/get": post("transferGet"),
         "/g": { "post": { "operationId": "y", "summary": "Publish the page" } },
+        "/h": { "get": { "operationId": "getTransfer" }, "put": { "operationId": "sendInvoice" },
+                "patch": { "operationId": "refundOrder" } },
+        "/i": { "put": { "operationId": "purgeAccount" } },
+        "/sms/send": { "get": {} },
+        "/items/{id}/delete": { "get": {} },
+        "/messages/{id}": { "get": {}, "patch": {} },
     });
     let expected = [
-        "send_nothing read",
+        "list_things read",
         "peek read",
         "replace write",
         "change write",

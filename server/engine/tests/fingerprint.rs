@@ -7,7 +7,7 @@ use desk::{Desk, keyed, with};
 use engine::Arrival;
 use model::answer::{Prompt, PromptReason};
 use model::refusal::TokenFault;
-use model::{Answer, CallStatus, Refusal};
+use model::{Answer, CallStatus, Effect, Refusal};
 use serde_json::{Value, json};
 
 fn mail() -> Value {
@@ -131,6 +131,60 @@ on_both! {
         desk.confirms(&desk.ann, id).await.expect("what is shown now");
         assert_eq!(desk.ended(id).await.status, CallStatus::Done);
         assert_eq!(desk.upstream.writes()[0].line, "POST /new");
+    }
+}
+
+const BURN: &str = r#"
+[[action]]
+name = "burn"
+title = "Burn"
+description = "Burns one thing."
+effect = "write"
+credential = "mail"
+undo_window = "0s"
+fingerprint = ["/name"]
+input = { type = "object", additionalProperties = false, properties = { what = { type = "string", title = "What" } } }
+request = { method = "POST", url = "http://UPSTREAM/messages", json = "{{ input }}" }
+dry_run = { method = "GET", url = "http://UPSTREAM/quota" }
+preview = { title = "Burn {{ input.what }}", target = "{{ input.what }}" }
+"#;
+
+on_both! {
+    /// Section 5: "also after a change of the catalogue". What the catalogue says of a call is a part of what was
+    /// confirmed, the effect above all: it rules how a person confirms.
+    async fn what_the_catalogue_says_of_a_call_is_shown_again_when_it_changes(desk: Desk) {
+        desk.reload_with(BURN);
+        let input = json!({ "what": "a letter" });
+        let id = desk.held(desk.careful("burn", input.clone()).await).await;
+        let token = prompt(&desk, desk.quick("send_mail", mail()).await).await.confirm_token;
+        desk.reload_with(BURN);
+        let redeemed = desk.engine.call(with(desk.quick("send_mail", mail()).await, "confirm_token", json!(token)), None).await;
+        assert!(matches!(redeemed, Ok(Answer::Done(_))), "the same catalogue again changes nothing: {redeemed:?}");
+        let mut seen = desk.preview(&desk.ann, id).await;
+        let ann = desk.decider(&desk.ann).await;
+        let mut text = BURN.to_owned();
+        for (old, new) in [
+            ("effect = \"write\"", "effect = \"destructive\""),
+            ("title = \"Burn {{", "title = \"Burn down {{"),
+            ("title = \"What\"", "title = \"What burns\""),
+            ("target = \"{{ input.what }}\"", "target = \"all of {{ input.what }}\""),
+            ("title = \"Burn\"", "title = \"Burning\""),
+        ] {
+            text = text.replace(old, new);
+            desk.reload_with(&text);
+            let changed = desk.engine.decide(&ann, id, desk::confirm(&seen.version)).await;
+            let Err(Refusal::PreviewChanged(Some(fresh))) = changed else { panic!("{new}: {changed:?}") };
+            assert_ne!(fresh.version, seen.version, "{new}");
+            assert_eq!(*fresh, desk.preview(&desk.ann, id).await);
+            seen = *fresh;
+        }
+        assert_eq!((seen.effect, seen.title.as_str()), (Effect::Destructive, "Burn down a letter"));
+        assert_eq!((seen.fields[0].label.as_str(), seen.target.as_deref()), ("What burns", Some("all of a letter")));
+        desk.upstream.set_quota(4);
+        let call = desk.engine.decide(&ann, id, desk::confirm(&seen.version)).await.expect("a quota is not pointed at");
+        assert_eq!(call.effect, Effect::Destructive, "the row says so too");
+        assert_eq!(desk.ended(id).await.status, CallStatus::Done);
+        assert_eq!(desk.upstream.writes().len(), 2);
     }
 }
 

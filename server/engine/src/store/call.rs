@@ -641,7 +641,7 @@ impl Tx {
     /// Replaces the preview of a held call.
     pub async fn replace_preview(&mut self, id: CallId, fresh: &CallRow) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6 WHERE id = $1 AND state = 'held'",
+            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6, effect = $7 WHERE id = $1 AND state = 'held'",
         )
         .bind(id.to_string())
         .bind(&fresh.title)
@@ -649,6 +649,7 @@ impl Tx {
         .bind(fresh.preview.clone())
         .bind(&fresh.preview_version)
         .bind(fresh.fingerprint.map(|print| print.to_vec()))
+        .bind(fresh.effect.as_str())
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)

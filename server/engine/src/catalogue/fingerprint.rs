@@ -169,15 +169,17 @@ mod tests {
         let prints: std::collections::HashSet<_> =
             variants.iter().map(|variant| of(variant, PLAIN, None, None, &[])).collect();
         assert_eq!(prints.len(), variants.len());
-        assert_eq!(of(&variants[0], PLAIN, None, None, &[]), of(&variants[0].clone(), PLAIN, None, None, &[]));
+        assert_eq!(
+            of(&variants[0], PLAIN, None, None, &[]),
+            of(&variants[0].clone(), PLAIN, None, None, &[])
+        );
     }
 
     #[test]
     fn what_the_catalogue_says_counts() {
         let request = outgoing(Method::POST, "https://a.example/", &[], None);
-        let print = |effect, wording: &[Option<&str>]| {
-            of(&request, Telling { effect, wording }, None, None, &[])
-        };
+        let print =
+            |effect, wording: &[Option<&str>]| of(&request, Telling { effect, wording }, None, None, &[]);
         let prints = [
             print(Effect::Write, &[Some("a"), None]),
             print(Effect::Destructive, &[Some("a"), None]),
@@ -227,7 +229,8 @@ mod tests {
         assert_ne!(whole(200, "a"), whole(200, "b"));
 
         let pointers = vec!["/name".to_owned(), "/at".to_owned()];
-        let narrow = |status, body: &str| of(&request, PLAIN, None, Some((status, body.as_bytes())), &pointers);
+        let narrow =
+            |status, body: &str| of(&request, PLAIN, None, Some((status, body.as_bytes())), &pointers);
         assert_eq!(narrow(200, r#"{"name":"a","seen":1}"#), narrow(200, r#"{ "seen": 2, "name": "a" }"#));
         assert_ne!(narrow(200, r#"{"name":"a"}"#), narrow(200, r#"{"name":"b"}"#));
         assert_ne!(narrow(200, r#"{"name":null}"#), narrow(200, r"{}"));

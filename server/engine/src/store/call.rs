@@ -844,49 +844,6 @@ fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
     })
 }
 
-/// Calls just like another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Twins {
-    /// How many wait, are under way, or are in doubt.
-    pub open: u64,
-    /// How many were done since the given time.
-    pub done: u64,
-    /// How many failed since then.
-    pub failed: u64,
-}
-
-impl Store {
-    /// Other calls of the same person (or of nobody) of the same action with the same arguments.
-    pub async fn twins(
-        &self,
-        id: CallId,
-        person: Option<PersonId>,
-        action: &str,
-        input_hash: [u8; 32],
-        since: Time,
-    ) -> Result<Twins, StoreError> {
-        let row = sqlx::query(
-            "SELECT COUNT(CASE WHEN state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt') THEN 1 END) AS open, \
-             COUNT(CASE WHEN state = 'done' AND ended_at > $5 THEN 1 END) AS done, \
-             COUNT(CASE WHEN state = 'failed' AND ended_at > $5 THEN 1 END) AS failed \
-             FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4",
-        )
-        .bind(input_hash.to_vec())
-        .bind(action)
-        .bind(person.map(|id| id.to_string()).unwrap_or_default())
-        .bind(id.to_string())
-        .bind(since.micros())
-        .fetch_one(&self.read)
-        .await?;
-        let columns = Columns::new("calls", "id", &row);
-        Ok(Twins {
-            open: columns.number("open")?,
-            done: columns.number("done")?,
-            failed: columns.number("failed")?,
-        })
-    }
-}
-
 impl CallRow {
     /// A row for a new call; state, claim, sealed parts and times of holding are still to be filled in.
     pub(crate) fn fresh(head: &crate::pipeline::Head) -> Self {

@@ -1,7 +1,6 @@
 //! Confirming or declining a held call.
 
 use engine::view_token::ViewFault;
-use engine::{Decider, Engine};
 use leptos::prelude::*;
 use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
 
@@ -28,7 +27,7 @@ pub(crate) async fn decide(
     if verdict == Verdict::Confirm {
         let (engine, person) = (&visit.engine, decider.actor());
         engine.view_token_fits(&view_token, person, id, &preview_version).map_err(not_read)?;
-        shown = shown_now(engine, &decider, id, &preview_version).await?;
+        shown = engine.preview_shown(&decider, id, &preview_version).await?;
         if let Some(preview) = &shown {
             fits_target(preview, target.as_deref().unwrap_or_default())?;
         }
@@ -38,17 +37,6 @@ pub(crate) async fn decide(
         Ok(call) => Ok(Next::Go(format!("/inbox/{}", call.id))),
         Err(refusal) => Err(refused(refusal, shown)),
     }
-}
-
-/// The preview of the version that was on the screen, while it is still the newest.
-async fn shown_now(
-    engine: &Engine,
-    decider: &Decider,
-    id: CallId,
-    version: &str,
-) -> Result<Option<Preview>, Refusal> {
-    let item = engine.item(decider.actor(), id).await?.ok_or(Refusal::NotFound)?;
-    Ok(item.preview.filter(|preview| preview.version == version))
 }
 
 /// A press that cannot have been meant for this preview.

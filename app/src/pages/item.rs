@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::Item;
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
-use model::{CallId, CallStatus, Refusal, Time};
+use model::{CallId, CallStatus, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
@@ -78,7 +78,7 @@ pub(crate) fn article(
     view! {
         <article class="item" id="item">
             <a class="back" href="/inbox">"← Inbox"</a>
-            {head(item, now)}
+            {head(item, shown, now)}
             {alert::alert(posted)}
             {standing(item, now)}
             {item.may_settle.then(|| settle(item, settling))}
@@ -90,13 +90,18 @@ pub(crate) fn article(
     .into_any()
 }
 
-fn head(item: &Item, now: Time) -> AnyView {
+/// What it does and to what. `shown` is the preview that was on the screen before.
+fn head(item: &Item, shown: Option<&Preview>, now: Time) -> AnyView {
     let call = &item.call;
+    let other_effect = shown.is_some_and(|shown| shown.effect != call.effect);
+    let other_title = shown.is_some_and(|shown| shown.title != item.title);
     let person = item.person.as_ref().filter(|_| item.agent.is_some());
     view! {
         <header class="item-head">
             {effect::mark(call.effect)}
+            {preview::changed(other_effect)}
             <h1>{text::line(&item.title)}</h1>
+            {preview::changed(other_title)}
             <p class="item-facts">
                 <span>{who(item)}</span>
                 {person.map(|person| view! { " for " <span>{text::line(person)}</span> })}

@@ -13,7 +13,10 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool)
     let warnings: Vec<_> = preview
         .warnings
         .iter()
-        .map(|warning| view! { <p class="warning">{text::line(warning)}</p> })
+        .map(|warning| {
+            let is_new = shown.is_some_and(|shown| !shown.warnings.contains(warning));
+            view! { <p class="warning">{changed(is_new)}{text::line(warning)}</p> }
+        })
         .collect();
     let mut fields: Vec<_> = preview.fields.iter().map(|field| line(field, shown)).collect();
     fields.extend(target(preview, shown));

@@ -1,7 +1,7 @@
 //! A person's word on a held call.
 //!
-//! A Confirm walks the whole path again, takes the fingerprint afresh, and only then spends the row, in one statement
-//! that nobody else can win too.
+//! A Confirm walks the whole path again, takes the fingerprint afresh, looks once more for calls that this one looks
+//! like, and only then spends the row, in one statement that nobody else can win too.
 
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use crate::catalogue::{Action, CallerKind};
 use crate::engine::Engine;
 use crate::fail_point;
 use crate::idempotency::quoted;
+use crate::likeness::Likeness;
 use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
@@ -28,6 +29,15 @@ use crate::unsent::UnsentEnd;
 
 /// The most a person may say, in characters.
 const LONGEST_REASON: usize = 2_000;
+
+/// What one person says, and on what.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    verdict: Verdict,
+    /// The version of the preview that was shown.
+    version: Option<&'a str>,
+    reason: Option<&'a str>,
+}
 
 impl Engine {
     /// Records a decision and answers with the call. It does not wait for the send.
@@ -141,7 +151,8 @@ impl Engine {
         }
         // Whoever has confirmed may still say no, as long as the call waits for others.
         tx.void_decision_of(row.id, decider.id(), now).await?;
-        self.insert_decision(&mut tx, decider, row, Verdict::Decline, reason, now).await?;
+        let word = Word { verdict: Verdict::Decline, version: row.preview_version.as_deref(), reason };
+        self.insert_decision(&mut tx, decider, row, word, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
         let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);
         if !self.end_unsent(&mut tx, row, UnsentEnd { reason, ..plain }).await? {
@@ -158,9 +169,7 @@ impl Engine {
         version: &str,
         reason: Option<&str>,
     ) -> Result<CallStatus, Refusal> {
-        if row.preview_version.as_deref() != Some(version) {
-            return Err(Refusal::PreviewChanged(Some(Box::new(self.preview_of(row)?))));
-        }
+        let Some(seen) = named_by(version, row) else { return Err(self.preview_changed(row).await?) };
         let (head, ready) = match self.walk_again(row).await? {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
@@ -174,7 +183,27 @@ impl Engine {
             let fresh = pipeline::sealed_row(self, &head, &ready, showing.clone());
             return Err(self.show_changed(decider, row, &fresh, showing).await?);
         }
-        self.spend(decider, row, &head, version, reason).await
+        // Looked up last: the dry run may have taken a while.
+        if !seen.covers(self.likeness_of(row).await?) {
+            return Err(self.preview_changed(row).await?);
+        }
+        let word = Word { verdict: Verdict::Confirm, version: Some(version), reason };
+        self.spend(decider, row, &head, word).await
+    }
+
+    /// The preview that this version of it showed, with what it told then; `None`: it is another one by now.
+    ///
+    /// # Errors
+    /// `NotFound` for whoever may not decide.
+    pub async fn preview_shown(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        version: &str,
+    ) -> Result<Option<Preview>, Refusal> {
+        let row = self.row_to_decide(decider, id).await?;
+        let Some(seen) = named_by(version, &row).filter(|_| row.preview.is_some()) else { return Ok(None) };
+        Ok(Some(seen.on(self.stored_preview(&row)?)))
     }
 
     /// The call under the stricter of what held when it was held and what the catalogue says now: a larger quorum, the
@@ -283,7 +312,8 @@ impl Engine {
         tx.void_decisions(row.id, now).await?;
         tx.commit().await?;
         self.nudges().tell(row.id);
-        Ok(Refusal::PreviewChanged(Some(Box::new(showing.preview))))
+        let fresh = self.likeness_of(row).await.unwrap_or_default().on(showing.preview);
+        Ok(Refusal::PreviewChanged(Some(Box::new(fresh))))
     }
 
     /// Decision, and when it is the last one needed the durable intent or the place in the queue, in one transaction.
@@ -292,8 +322,7 @@ impl Engine {
         decider: &Decider,
         row: &CallRow,
         head: &Head,
-        version: &str,
-        reason: Option<&str>,
+        word: Word<'_>,
     ) -> Result<CallStatus, Refusal> {
         let now = self.now();
         let undo_window = head.action.undo_window;
@@ -301,12 +330,12 @@ impl Engine {
         // Opened before the intent: what cannot be opened is not begun.
         let stored = self.stored_request(row)?;
         let mut tx = self.store().begin().await?;
-        if !tx.lock_held(row.id, decider.id(), Some(version), now).await? {
+        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
         tx.void_decisions_of_others(row.id, now).await?;
-        self.insert_decision(&mut tx, decider, row, Verdict::Confirm, reason, now).await?;
+        self.insert_decision(&mut tx, decider, row, word, now).await?;
         let enough = tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
         let status = match (enough, undo_window.is_zero()) {
@@ -408,17 +437,16 @@ impl Engine {
         tx: &mut Tx,
         decider: &Decider,
         row: &CallRow,
-        verdict: Verdict,
-        reason: Option<&str>,
+        word: Word<'_>,
         at: Time,
     ) -> Result<(), Refusal> {
         let decision = NewDecision {
             id: ApprovalId::from_uuid(self.ambient().uuid()),
             call: row.id,
             person: decider.id(),
-            verdict,
-            preview_version: row.preview_version.as_deref(),
-            reason,
+            verdict: word.verdict,
+            preview_version: word.version,
+            reason: word.reason,
             at,
         };
         tx.insert_decision(&decision)
@@ -433,12 +461,18 @@ impl Engine {
         Ok(match too_late(row.state.status()) {
             Some(refusal) => refusal,
             None if row.expires_at.is_some_and(|expires_at| expires_at <= self.now()) => Refusal::Expired,
-            None => Refusal::PreviewChanged(Some(Box::new(self.preview_of(&row)?))),
+            None => self.preview_changed(&row).await?,
         })
     }
 
-    /// The stored preview of a call that has one.
-    pub(crate) fn preview_of(&self, row: &CallRow) -> Result<Preview, Refusal> {
+    /// What is shown of the call by now.
+    async fn preview_changed(&self, row: &CallRow) -> Result<Refusal, Refusal> {
+        let preview = self.likeness_of(row).await?.on(self.stored_preview(row)?);
+        Ok(Refusal::PreviewChanged(Some(Box::new(preview))))
+    }
+
+    /// The stored preview of a call that has one: what is shown but for what the call looks like just now.
+    pub(crate) fn stored_preview(&self, row: &CallRow) -> Result<Preview, Refusal> {
         let blob = row.preview.as_deref().ok_or(Refusal::AlreadyDecided)?;
         let plain = self.sealer().open(Purpose::Preview, &row.id.to_string(), blob)?;
         serde_json::from_slice(&plain).map_err(|_| Refusal::from(crate::seal::DoesNotOpen))
@@ -447,6 +481,11 @@ impl Engine {
     pub(crate) fn event_id(&self) -> EventId {
         EventId::from_uuid(self.ambient().uuid())
     }
+}
+
+/// What this version told beside the preview as it is stored now; `None`: it is the version of another one.
+fn named_by(version: &str, row: &CallRow) -> Option<Likeness> {
+    Likeness::named_by(version, row.preview_version.as_deref()?)
 }
 
 /// A person's words: trimmed, `None` when there are none.

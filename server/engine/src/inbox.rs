@@ -6,6 +6,7 @@ use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
 use crate::filter::PageAsked;
 use crate::item::{Item, Whereabouts};
+use crate::likeness::Likeness;
 use crate::store::{CallRow, CallState, Standing, Window};
 
 /// How many calls in doubt stand at the top of an inbox. More are told by the count.
@@ -16,25 +17,29 @@ impl Engine {
     pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
         let rows = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
         // A call whose preview cannot be read cannot be decided over the API; it does not hide the others.
-        let items = rows.items.iter().filter_map(|row| self.held_call(row).ok()).collect();
+        let likenesses = self.likenesses(&rows.items).await?;
+        let likeness = |row: &CallRow| likenesses.get(&row.id).copied().unwrap_or_default();
+        let items = rows.items.iter().filter_map(|row| self.held_call(row, likeness(row)).ok()).collect();
         Ok(Listing { items, next_cursor: rows.next_cursor })
     }
 
-    fn held_call(&self, row: &CallRow) -> Result<HeldCall, Refusal> {
-        Ok(HeldCall { call: self.call_of(row, true)?, preview: self.preview_of(row)? })
+    fn held_call(&self, row: &CallRow, likeness: Likeness) -> Result<HeldCall, Refusal> {
+        Ok(HeldCall { call: self.call_of(row, true)?, preview: likeness.on(self.stored_preview(row)?) })
     }
 
     /// The same list for the page, with names and titles.
     pub async fn inbox(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
         let rows = self.store().held_for(person.id(), &Window::asked(page)?, self.now()).await?;
-        self.items(person, &rows, Standing { owns: false, decides: true })
+        self.items(person, &rows, Standing { owns: false, decides: true }).await
     }
 
     /// Calls whose outcome is not known and that this person may settle, newest first; the newest hundred when there
     /// are more.
     pub async fn in_doubt(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
         let rows = self.store().in_doubt_for(person.id(), MOST_PINNED).await?;
-        rows.iter().map(|(row, standing)| self.item_of(person, row, *standing)).collect()
+        let items =
+            rows.iter().map(|(row, standing)| self.item_of(person, row, *standing, Likeness::default()));
+        items.collect()
     }
 
     /// How many calls wait for this person: to be decided, or to be settled.
@@ -46,14 +51,14 @@ impl Engine {
     /// The person's own calls and their agents', however they ended, newest first.
     pub async fn calls(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
         let rows = self.store().calls_of(person.id(), &Window::asked(page)?).await?;
-        self.items(person, &rows, Standing { owns: true, decides: false })
+        self.items(person, &rows, Standing { owns: true, decides: false }).await
     }
 
     /// One call's page; `None`: not for this person.
     pub async fn item(&self, person: &PersonActor, id: CallId) -> Result<Option<Item>, Refusal> {
         let seen = self.seen_by(&Actor::Person(person.clone()), id).await?;
         let Some((row, standing)) = seen else { return Ok(None) };
-        let mut item = self.item_of(person, &row, standing)?;
+        let mut item = self.item_of(person, &row, standing, self.likeness_of(&row).await?)?;
         item.decided_by = self.store().decided_by(id).await?;
         if let Some(receipt) = row.receipt_id {
             item.settled = self.store().settlement(receipt).await?;
@@ -69,14 +74,16 @@ impl Engine {
         Ok(Some(item))
     }
 
-    fn items(
+    async fn items(
         &self,
         person: &PersonActor,
         rows: &Listing<CallRow>,
         standing: Standing,
     ) -> Result<Listing<Item>, Refusal> {
-        let items =
-            rows.items.iter().map(|row| self.item_of(person, row, standing)).collect::<Result<_, _>>()?;
+        let likenesses = self.likenesses(&rows.items).await?;
+        let likeness = |row: &CallRow| likenesses.get(&row.id).copied().unwrap_or_default();
+        let items = rows.items.iter().map(|row| self.item_of(person, row, standing, likeness(row)));
+        let items = items.collect::<Result<_, _>>()?;
         Ok(Listing { items, next_cursor: rows.next_cursor.clone() })
     }
 
@@ -84,7 +91,7 @@ impl Engine {
     /// nobody has to settle it blind.
     fn shown_of(&self, row: &CallRow) -> Option<Preview> {
         if row.preview.is_some() || row.state != CallState::InDoubt {
-            return row.preview.as_ref().and_then(|_| self.preview_of(row).ok());
+            return row.preview.as_ref().and_then(|_| self.stored_preview(row).ok());
         }
         let stored = self.stored_request(row).ok()?;
         let catalogue = self.catalogue();
@@ -92,10 +99,17 @@ impl Engine {
         Some(action.preview(&stored.input, &stored.outgoing, None, stored.reason, Vec::new()))
     }
 
-    fn item_of(&self, person: &PersonActor, row: &CallRow, standing: Standing) -> Result<Item, Refusal> {
+    fn item_of(
+        &self,
+        person: &PersonActor,
+        row: &CallRow,
+        standing: Standing,
+        likeness: Likeness,
+    ) -> Result<Item, Refusal> {
         let sees = standing.owns || standing.decides;
         // A preview that cannot be read (its sealing key is gone) is missing; the call is told all the same.
         let preview = if sees { self.shown_of(row) } else { None };
+        let preview = preview.map(|stored| likeness.on(stored));
         let call: Call = self.call_of(row, sees)?;
         // In doubt, what was sent is kept until somebody has settled it.
         let erased = call.status.is_ended() && call.status != CallStatus::InDoubt;

@@ -28,6 +28,7 @@ pub mod item;
 pub mod jobs;
 mod journal;
 pub mod keyring;
+mod likeness;
 pub mod nudge;
 mod open_sends;
 pub mod outgoing;

@@ -28,6 +28,7 @@ mod session;
 mod taint;
 mod tenant;
 mod turn;
+mod twins;
 mod upstream_tool;
 
 use std::ops::{Deref, DerefMut};
@@ -53,6 +54,7 @@ use self::readers::Readers;
 pub use self::receipt::{Amendment, NewReceipt};
 pub(crate) use self::sealed::{SealedColumn, SealedValue};
 pub use self::tenant::TenantLine;
+pub use self::twins::Twins;
 
 /// What can go wrong in storage.
 #[derive(Debug, thiserror::Error)]

@@ -4,10 +4,10 @@
 mod desk;
 
 use desk::{Desk, keyed, with};
-use engine::Arrival;
+use engine::{Arrival, PageAsked};
 use model::answer::{Prompt, PromptReason};
 use model::refusal::TokenFault;
-use model::{Answer, CallStatus, Refusal};
+use model::{Answer, CallStatus, Effect, Refusal};
 use serde_json::{Value, json};
 
 fn mail() -> Value {
@@ -134,6 +134,60 @@ on_both! {
     }
 }
 
+const BURN: &str = r#"
+[[action]]
+name = "burn"
+title = "Burn"
+description = "Burns one thing."
+effect = "write"
+credential = "mail"
+undo_window = "0s"
+fingerprint = ["/name"]
+input = { type = "object", additionalProperties = false, properties = { what = { type = "string", title = "What" } } }
+request = { method = "POST", url = "http://UPSTREAM/messages", json = "{{ input }}" }
+dry_run = { method = "GET", url = "http://UPSTREAM/quota" }
+preview = { title = "Burn {{ input.what }}", target = "{{ input.what }}" }
+"#;
+
+on_both! {
+    /// Section 5: "also after a change of the catalogue". What the catalogue says of a call is a part of what was
+    /// confirmed, the effect above all: it rules how a person confirms.
+    async fn what_the_catalogue_says_of_a_call_is_shown_again_when_it_changes(desk: Desk) {
+        desk.reload_with(BURN);
+        let input = json!({ "what": "a letter" });
+        let id = desk.held(desk.careful("burn", input.clone()).await).await;
+        let token = prompt(&desk, desk.quick("send_mail", mail()).await).await.confirm_token;
+        desk.reload_with(BURN);
+        let redeemed = desk.engine.call(with(desk.quick("send_mail", mail()).await, "confirm_token", json!(token)), None).await;
+        assert!(matches!(redeemed, Ok(Answer::Done(_))), "the same catalogue again changes nothing: {redeemed:?}");
+        let mut seen = desk.preview(&desk.ann, id).await;
+        let ann = desk.decider(&desk.ann).await;
+        let mut text = BURN.to_owned();
+        for (old, new) in [
+            ("effect = \"write\"", "effect = \"destructive\""),
+            ("title = \"Burn {{", "title = \"Burn down {{"),
+            ("title = \"What\"", "title = \"What burns\""),
+            ("target = \"{{ input.what }}\"", "target = \"all of {{ input.what }}\""),
+            ("title = \"Burn\"", "title = \"Burning\""),
+        ] {
+            text = text.replace(old, new);
+            desk.reload_with(&text);
+            let changed = desk.engine.decide(&ann, id, desk::confirm(&seen.version)).await;
+            let Err(Refusal::PreviewChanged(Some(fresh))) = changed else { panic!("{new}: {changed:?}") };
+            assert_ne!(fresh.version, seen.version, "{new}");
+            assert_eq!(*fresh, desk.preview(&desk.ann, id).await);
+            seen = *fresh;
+        }
+        assert_eq!((seen.effect, seen.title.as_str()), (Effect::Destructive, "Burn down a letter"));
+        assert_eq!((seen.fields[0].label.as_str(), seen.target.as_deref()), ("What burns", Some("all of a letter")));
+        desk.upstream.set_quota(4);
+        let call = desk.engine.decide(&ann, id, desk::confirm(&seen.version)).await.expect("a quota is not pointed at");
+        assert_eq!(call.effect, Effect::Destructive, "the row says so too");
+        assert_eq!(desk.ended(id).await.status, CallStatus::Done);
+        assert_eq!(desk.upstream.writes().len(), 2);
+    }
+}
+
 on_both! {
     /// Section 5: a changed preview replaces the row, "earlier votes of a quorum are void".
     async fn a_changed_preview_voids_earlier_votes(desk: Desk) {
@@ -210,6 +264,9 @@ on_both! {
     }
 }
 
+const WAITS: &str = "The same call, with the same arguments, waits, is under way or ended in doubt already.";
+const DONE: &str = "The same call, with the same arguments, was done within the last hour.";
+
 on_both! {
     /// Section 5: "A held call that looks like another one still held, or like one done within the hour, says so in
     /// `warnings`."
@@ -219,7 +276,8 @@ on_both! {
         assert!(desk.preview(&desk.ann, first).await.warnings.is_empty());
         let second = hold().await;
         let warnings = desk.preview(&desk.ann, second).await.warnings;
-        assert_eq!(warnings, ["The same call, with the same arguments, waits, is under way or ended in doubt already."]);
+        assert_eq!(warnings, [WAITS]);
+        assert_eq!(desk.preview(&desk.ann, first).await.warnings, [WAITS], "the one that was there first says so too");
         let other = desk.held(desk.careful("send_mail", json!({ "to": "x@y.example", "body": "text" })).await).await;
         assert!(desk.preview(&desk.ann, other).await.warnings.is_empty(), "other arguments");
         let ann = desk.decider(&desk.ann).await;
@@ -228,10 +286,67 @@ on_both! {
         assert_eq!(desk.ended(first).await.status, CallStatus::Done);
         let third = hold().await;
         let warnings = desk.preview(&desk.ann, third).await.warnings;
-        assert_eq!(warnings, ["The same call, with the same arguments, was done within the last hour."]);
+        assert_eq!(warnings, [DONE]);
         desk.engine.decide(&ann, third, desk::decline("no")).await.expect("recorded");
         desk.pass(3_601);
         let late = hold().await;
         assert!(desk.preview(&desk.ann, late).await.warnings.is_empty(), "longer ago");
+    }
+}
+
+on_both! {
+    /// The same: what came after somebody looked is told before anything is sent twice, and then they may go on.
+    async fn what_a_call_has_come_to_look_like_is_told_before_it_is_sent(desk: Desk) {
+        let hold = async || desk.held(desk.careful("send_mail", mail()).await).await;
+        let ann = desk.decider(&desk.ann).await;
+        let first = hold().await;
+        let alone = desk.preview(&desk.ann, first).await;
+        let second = hold().await;
+        let page = PageAsked::default();
+        let listed = desk.engine.approvals(&ann, &page).await.expect("a list").items;
+        assert_eq!(listed.len(), 2);
+        for held in &listed {
+            assert_eq!(held.preview, desk.preview(&desk.ann, held.call.id).await, "the list and the page tell the same");
+            assert_eq!(held.preview.warnings, [WAITS]);
+        }
+        let changed = desk.engine.decide(&ann, first, desk::confirm(&alone.version)).await;
+        let Err(Refusal::PreviewChanged(Some(beside))) = changed else { panic!("it waits beside another: {changed:?}") };
+        assert_eq!(beside.warnings, [WAITS]);
+
+        desk.confirms(&desk.ann, second).await.expect("recorded");
+        assert_eq!(desk.ended(second).await.status, CallStatus::Done);
+        assert_eq!(desk.preview(&desk.ann, first).await.warnings, [DONE]);
+        let changed = desk.engine.decide(&ann, first, desk::confirm(&beside.version)).await;
+        let Err(Refusal::PreviewChanged(Some(after))) = changed else { panic!("one was done: {changed:?}") };
+        assert_eq!(after.warnings, [DONE]);
+        assert_eq!(desk.upstream.writes().len(), 1, "nothing was sent twice unseen");
+        let shown = desk.engine.preview_shown(&ann, first, &beside.version).await.expect("storage").expect("the same call");
+        assert_eq!(shown, *beside, "what was on the screen can be told");
+
+        let forged = desk.engine.decide(&ann, first, desk::confirm(&format!("{}-dw", alone.version))).await;
+        assert!(matches!(forged, Err(Refusal::PreviewChanged(_))), "no version of ours: {forged:?}");
+        desk.confirms(&desk.ann, first).await.expect("whoever has read it may go on");
+        assert_eq!(desk.ended(first).await.status, CallStatus::Done);
+        assert_eq!(desk.upstream.writes().len(), 2);
+    }
+}
+
+on_both! {
+    /// What has gone refuses nothing, and neither has time a say in it: confirming stays possible while others come and go.
+    async fn a_likeness_that_has_gone_refuses_nothing(desk: Desk) {
+        let hold = async || desk.held(desk.careful("send_mail", mail()).await).await;
+        let ann = desk.decider(&desk.ann).await;
+        let done = hold().await;
+        desk.confirms(&desk.ann, done).await.expect("recorded");
+        assert_eq!(desk.ended(done).await.status, CallStatus::Done);
+        let (first, second) = (hold().await, hold().await);
+        let shown = desk.preview(&desk.ann, first).await;
+        assert_eq!(shown.warnings, [WAITS, DONE]);
+        desk.engine.decide(&ann, second, desk::decline("no")).await.expect("recorded");
+        hold().await;
+        desk.pass(3_601);
+        assert_eq!(desk.preview(&desk.ann, first).await.warnings, [WAITS], "one of a kind that was told, and an hour later");
+        desk.engine.decide(&ann, first, desk::confirm(&shown.version)).await.expect("everything was told");
+        assert_eq!(desk.ended(first).await.status, CallStatus::Done);
     }
 }

@@ -292,8 +292,12 @@ impl Action {
 
     /// What a confirmation is bound to: SHA-256 over the request, and the dry run's status and body where there is one.
     pub fn fingerprint(&self, outgoing: &Outgoing, dry_run: Option<(u16, &[u8])>) -> [u8; 32] {
-        let pointers = self.work.telling().map_or(&[][..], |telling| &telling.fingerprint);
-        fingerprint::of(outgoing, self.binding().as_deref(), dry_run, pointers)
+        let telling = self.work.telling();
+        let pointers = telling.map_or(&[][..], |telling| &telling.fingerprint);
+        let mut wording = vec![Some(self.title.as_str())];
+        wording.extend(telling.into_iter().flat_map(|telling| telling.preview.wording(&self.input)));
+        let told = fingerprint::Telling { effect: self.effect, wording: &wording };
+        fingerprint::of(outgoing, told, self.binding().as_deref(), dry_run, pointers)
     }
 }
 

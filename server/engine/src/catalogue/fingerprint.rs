@@ -1,5 +1,6 @@
-//! What a confirmation is bound to: the rendered request, and what the dry run answered.
+//! What a confirmation is bound to: the rendered request, what the dry run answered, and how the catalogue tells of both.
 
+use model::Effect;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -29,16 +30,32 @@ fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/')) && escapes_fit
 }
 
-/// SHA-256 over the request, and the dry run's status and body. Every part goes in with its length, so that no two
-/// different requests read the same.
+/// What the catalogue itself says in a preview. Values are no part of it: those of the input stand in the request, and
+/// those of a dry run count as far as they are pointed at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Telling<'a> {
+    /// It rules how a person confirms.
+    pub(super) effect: Effect,
+    /// The templates of the preview and the names in it.
+    pub(super) wording: &'a [Option<&'a str>],
+}
+
+/// SHA-256 over the request, the dry run's status and body, and what the catalogue says of them. Every part goes in with
+/// its length, so that no two different requests read the same.
 pub(super) fn of(
     outgoing: &Outgoing,
+    telling: Telling<'_>,
     binding: Option<&str>,
     dry_run: Option<(u16, &[u8])>,
     pointers: &[String],
 ) -> [u8; 32] {
     let mut parts = Parts(Sha256::new());
-    parts.add(b"countersign fingerprint 2");
+    parts.add(b"countersign fingerprint 3");
+    parts.add(telling.effect.as_str().as_bytes());
+    parts.count(telling.wording.len());
+    for words in telling.wording {
+        parts.maybe(words.map(str::as_bytes));
+    }
     parts.add(outgoing.method.as_str().as_bytes());
     parts.add(outgoing.url.as_str().as_bytes());
     parts.count(outgoing.headers.len());
@@ -105,6 +122,8 @@ mod tests {
     use http::{HeaderName, HeaderValue, Method};
     use url::Url;
 
+    const PLAIN: Telling<'static> = Telling { effect: Effect::Write, wording: &[] };
+
     fn outgoing(
         method: Method,
         url: &str,
@@ -147,9 +166,28 @@ mod tests {
             outgoing(Method::POST, url, &[("a", "b")], None),
         ];
         let prints: std::collections::HashSet<_> =
-            variants.iter().map(|variant| of(variant, None, None, &[])).collect();
+            variants.iter().map(|variant| of(variant, PLAIN, None, None, &[])).collect();
         assert_eq!(prints.len(), variants.len());
-        assert_eq!(of(&variants[0], None, None, &[]), of(&variants[0].clone(), None, None, &[]));
+        assert_eq!(
+            of(&variants[0], PLAIN, None, None, &[]),
+            of(&variants[0].clone(), PLAIN, None, None, &[])
+        );
+    }
+
+    #[test]
+    fn what_the_catalogue_says_counts() {
+        let request = outgoing(Method::POST, "https://a.example/", &[], None);
+        let print =
+            |effect, wording: &[Option<&str>]| of(&request, Telling { effect, wording }, None, None, &[]);
+        let prints = [
+            print(Effect::Write, &[Some("a"), None]),
+            print(Effect::Destructive, &[Some("a"), None]),
+            print(Effect::Write, &[None, Some("a")]),
+            print(Effect::Write, &[Some("a")]),
+            print(Effect::Write, &[Some("b"), None]),
+            print(Effect::Write, &[Some("a"), Some("")]),
+        ];
+        assert_eq!(prints.iter().collect::<std::collections::HashSet<_>>().len(), prints.len());
     }
 
     #[test]
@@ -174,7 +212,7 @@ mod tests {
             let catalogue = crate::catalogue::Catalogue::parse(text, "c.toml").expect("a catalogue");
             let request = outgoing(Method::POST, "https://a.example/", &[], None);
             let binding = catalogue.credentials().next().map(|credential| credential.binding());
-            of(&request, binding.as_deref(), None, &[])
+            of(&request, PLAIN, binding.as_deref(), None, &[])
         };
         let prints: std::collections::HashSet<_> = texts.iter().map(print).collect();
         assert_eq!(prints.len(), texts.len());
@@ -185,13 +223,14 @@ mod tests {
     #[test]
     fn the_dry_run_counts_as_far_as_it_is_pointed_at() {
         let request = outgoing(Method::POST, "https://a.example/", &[], None);
-        let whole = |status, body: &str| of(&request, None, Some((status, body.as_bytes())), &[]);
-        assert_ne!(of(&request, None, None, &[]), whole(200, ""));
+        let whole = |status, body: &str| of(&request, PLAIN, None, Some((status, body.as_bytes())), &[]);
+        assert_ne!(of(&request, PLAIN, None, None, &[]), whole(200, ""));
         assert_ne!(whole(200, "a"), whole(201, "a"));
         assert_ne!(whole(200, "a"), whole(200, "b"));
 
         let pointers = vec!["/name".to_owned(), "/at".to_owned()];
-        let narrow = |status, body: &str| of(&request, None, Some((status, body.as_bytes())), &pointers);
+        let narrow =
+            |status, body: &str| of(&request, PLAIN, None, Some((status, body.as_bytes())), &pointers);
         assert_eq!(narrow(200, r#"{"name":"a","seen":1}"#), narrow(200, r#"{ "seen": 2, "name": "a" }"#));
         assert_ne!(narrow(200, r#"{"name":"a"}"#), narrow(200, r#"{"name":"b"}"#));
         assert_ne!(narrow(200, r#"{"name":null}"#), narrow(200, r"{}"));

@@ -61,6 +61,17 @@ impl PreviewTemplate {
         Self { names_alone: true, ..Self::default() }
     }
 
+    /// Everything that it says on its own, in a fixed order: its templates, or the names that the schema gives the fields.
+    pub(super) fn wording<'a>(&'a self, schema: &'a InputSchema) -> Vec<Option<&'a str>> {
+        let mut words: Vec<_> =
+            [&self.title, &self.summary, &self.target].map(|one| one.as_ref().map(Template::source)).into();
+        match &self.fields {
+            Some(fields) => words.extend(fields.iter().flat_map(FieldTemplate::wording)),
+            None => words.extend(names_of_fields(schema).flat_map(|(name, title)| [Some(name), Some(title)])),
+        }
+        words
+    }
+
     /// Writes it for an input.
     pub(super) fn write(&self, scope: &Scope<'_>, schema: &InputSchema) -> Written {
         let one = |template: &Option<Template>| {
@@ -91,6 +102,10 @@ fn field(node: &Node, vocabulary: Vocabulary<'_>, notes: &Notes<'_>) -> Option<F
 }
 
 impl FieldTemplate {
+    fn wording(&self) -> [Option<&str>; 3] {
+        [Some(&self.label), Some(self.value.source()), self.before.as_ref().map(Template::source)]
+    }
+
     /// The field; `None` when there is neither a value nor one before.
     fn write(&self, scope: &Scope<'_>) -> Option<PreviewField> {
         let value = self.value.words(scope);
@@ -106,11 +121,21 @@ impl FieldTemplate {
 fn every_field(input: &Value, schema: &InputSchema, names_alone: bool) -> Vec<PreviewField> {
     let entries = input.as_object().into_iter().flatten();
     let field = |(name, value): (&String, &Value)| {
-        let property = schema.property(name).filter(|_| !names_alone);
-        let title = property.and_then(|property| property.get("title")).and_then(Value::as_str);
+        let title = title_of(schema, name).filter(|_| !names_alone);
         PreviewField { label: title.unwrap_or(name).to_owned(), value: words(value), before: None }
     };
     entries.map(field).collect()
+}
+
+/// The title that the schema gives a field.
+fn title_of<'a>(schema: &'a InputSchema, name: &str) -> Option<&'a str> {
+    schema.property(name)?.get("title")?.as_str()
+}
+
+/// The fields that have a title, with it.
+fn names_of_fields(schema: &InputSchema) -> impl Iterator<Item = (&str, &str)> {
+    let properties = schema.as_json().get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.filter_map(|(name, _)| Some((name.as_str(), title_of(schema, name)?)))
 }
 
 /// The request as it is sent, less the credential's header.

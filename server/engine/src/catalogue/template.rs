@@ -178,6 +178,11 @@ impl Template {
         Ok(Self { source: source.to_owned(), whole: Whole::of(source), refers: paths })
     }
 
+    /// As it stands in the catalogue.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// The names of the input it refers to.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         self.refers.iter().filter_map(|path| path.get(1)).map(String::as_str)

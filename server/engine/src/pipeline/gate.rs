@@ -38,9 +38,11 @@ pub(super) async fn pass(engine: &Engine, call: Call<Claimed>) -> Result<Call<Cl
 
 /// The answer of a dry run.
 async fn preview(engine: &Engine, call: &Call<Claimed>) -> Result<Answer, Stop> {
-    let showing = show(engine, &call.head, &call.data.ready).await?;
+    let (head, ready) = (&call.head, &call.data.ready);
+    let shown = show(engine, head, ready).await?.preview;
+    let preview = engine.likeness(head, ready).await?.on(shown);
     engine.note(journal::event(engine, &call.head, EventType::Completed, CallStatus::Done)).await;
-    Ok(Answer::Preview(DryRun { status: DryRunStatus::Preview, executed: false, preview: showing.preview }))
+    Ok(Answer::Preview(DryRun { status: DryRunStatus::Preview, executed: false, preview }))
 }
 
 fn clear(

@@ -651,7 +651,7 @@ impl Tx {
     /// Replaces the preview of a held call.
     pub async fn replace_preview(&mut self, id: CallId, fresh: &CallRow) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6 WHERE id = $1 AND state = 'held'",
+            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6, effect = $7 WHERE id = $1 AND state = 'held'",
         )
         .bind(id.to_string())
         .bind(&fresh.title)
@@ -659,6 +659,7 @@ impl Tx {
         .bind(fresh.preview.clone())
         .bind(&fresh.preview_version)
         .bind(fresh.fingerprint.map(|print| print.to_vec()))
+        .bind(fresh.effect.as_str())
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -851,49 +852,6 @@ fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {
         CallStatus::Failed => CallState::Failed,
         CallStatus::InDoubt => CallState::InDoubt,
     })
-}
-
-/// Calls just like another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Twins {
-    /// How many wait, are under way, or are in doubt.
-    pub open: u64,
-    /// How many were done since the given time.
-    pub done: u64,
-    /// How many failed since then.
-    pub failed: u64,
-}
-
-impl Store {
-    /// Other calls of the same person (or of nobody) of the same action with the same arguments.
-    pub async fn twins(
-        &self,
-        id: CallId,
-        person: Option<PersonId>,
-        action: &str,
-        input_hash: [u8; 32],
-        since: Time,
-    ) -> Result<Twins, StoreError> {
-        let row = sqlx::query(
-            "SELECT COUNT(CASE WHEN state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt') THEN 1 END) AS open, \
-             COUNT(CASE WHEN state = 'done' AND ended_at > $5 THEN 1 END) AS done, \
-             COUNT(CASE WHEN state = 'failed' AND ended_at > $5 THEN 1 END) AS failed \
-             FROM calls WHERE input_hash = $1 AND action = $2 AND COALESCE(person_id, '') = $3 AND id <> $4",
-        )
-        .bind(input_hash.to_vec())
-        .bind(action)
-        .bind(person.map(|id| id.to_string()).unwrap_or_default())
-        .bind(id.to_string())
-        .bind(since.micros())
-        .fetch_one(&self.read)
-        .await?;
-        let columns = Columns::new("calls", "id", &row);
-        Ok(Twins {
-            open: columns.number("open")?,
-            done: columns.number("done")?,
-            failed: columns.number("failed")?,
-        })
-    }
 }
 
 impl CallRow {

@@ -70,6 +70,7 @@ async fn ask(
     replaces: Option<[u8; 32]>,
 ) -> Result<Answer, Stop> {
     let token = PlainToken::generate(TokenKind::Confirm, engine.ambient());
+    let likeness = engine.likeness(&call.head, &call.data.ready).await?;
     let now = engine.now();
     let prompt = NewPrompt {
         hash: token.hashed().0,
@@ -94,7 +95,7 @@ async fn ask(
         status: PromptStatus::ConfirmationRequired,
         executed: false,
         confirm_token: token.reveal().to_owned(),
-        preview: showing.preview,
+        preview: likeness.on(showing.preview),
         expires_at: prompt.expires_at,
         reason: replaces.map(|_| PromptReason::Changed),
     }))

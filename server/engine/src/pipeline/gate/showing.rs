@@ -24,7 +24,8 @@ struct Checked {
     body: bytes::Bytes,
 }
 
-/// Renders the request, asks the upstream by a dry run where the action has one, and writes the preview.
+/// Renders the request, asks the upstream by a dry run where the action has one, and writes the preview: all of it but
+/// what the call looks like, which is looked up whenever it is shown.
 pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<Showing, Refusal> {
     if head.action.tool_call().is_some() {
         engine.look_at_tool_again(&head.action).await?;
@@ -34,8 +35,7 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
     let raw = checked.as_ref().map(|checked| (checked.status, checked.body.as_ref()));
     let fingerprint = head.action.fingerprint(&outgoing, raw);
     let known = checked.as_ref().map(|checked| json_or_text(&checked.body));
-    let mut warnings = attention::reasons(engine, head, &outgoing).await?;
-    warnings.extend(likeness(engine, head, ready).await?);
+    let warnings = attention::reasons(engine, head, &outgoing).await?;
     let mut preview =
         head.action.preview(&ready.input, &outgoing, known.as_ref(), head.reason.clone(), warnings);
     preview.version = version(head, &preview, fingerprint);
@@ -83,30 +83,6 @@ async fn dry_run(engine: &Engine, head: &Head, ready: &Ready) -> Result<Option<C
         // A dry run reads: what is not known about it did no harm.
         Sent::Unknown(_) => Err(Refusal::UpstreamFailed(None)),
     }
-}
-
-/// The same call waits already, or was done within the hour.
-async fn likeness(engine: &Engine, head: &Head, ready: &Ready) -> Result<Vec<String>, Refusal> {
-    let person = head.actor.person().map(|person| person.id);
-    let since = engine.now().plus_seconds(-3_600);
-    let twins =
-        engine.store().twins(head.id, person, &head.action.name, ready.input_hash.bytes(), since).await?;
-    let mut warnings = Vec::new();
-    if twins.open > 0 {
-        warnings.push(
-            "The same call, with the same arguments, waits, is under way or ended in doubt already."
-                .to_owned(),
-        );
-    }
-    if twins.done > 0 {
-        warnings.push("The same call, with the same arguments, was done within the last hour.".to_owned());
-    }
-    if twins.failed > 0 {
-        warnings.push(
-            "The same call, with the same arguments, was tried within the last hour and failed.".to_owned(),
-        );
-    }
-    Ok(warnings)
 }
 
 /// Names this preview of this call and no other.

@@ -35,7 +35,8 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
         reason: arrival.reason,
         action,
     };
-    Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
+    let sent = Sent { input: arrival.input, key_header: arrival.key_header, unread: Vec::new() };
+    Ok(Call::new(head, sent))
 }
 
 /// The agent's session: the one its key is bound to, else the one it names, else its key's id.

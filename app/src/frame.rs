@@ -121,14 +121,23 @@ where
 pub(crate) fn refused(refusal: &Refusal, reply: &Reply) -> Sheet {
     let problem = refusal.problem();
     reply.set(|parts| parts.status = problem.status);
-    let (title, detail) = match refusal {
-        Refusal::NotFound => ("There is no such page", "It does not exist, or it is not for you.".to_owned()),
-        Refusal::Unavailable => (
-            "That did not work",
-            "The desk cannot show this now. Nothing was changed. Try again in a moment.".to_owned(),
-        ),
-        _ => ("That did not work", problem.detail),
-    };
+    match refusal {
+        Refusal::NotFound => {
+            said("There is no such page", "It does not exist, or it is not for you.".to_owned())
+        }
+        Refusal::Unavailable => {
+            no("The desk cannot show this now. Nothing was changed. Try again in a moment.".to_owned())
+        }
+        _ => no(problem.detail),
+    }
+}
+
+/// A page that says only why something was not done.
+pub(crate) fn no(detail: String) -> Sheet {
+    said("That did not work", detail)
+}
+
+fn said(title: &'static str, detail: String) -> Sheet {
     let body = view! {
         <h1>{title}</h1>
         <p class="lead">{detail}</p>

@@ -16,18 +16,18 @@ pub(crate) const ADD: &str = "add";
 pub(crate) const REMOVE: &str = "remove";
 
 /// Calls an action for the person who filled in its form. A write is held for that person; a read is answered on the
-/// page. A button of a list calls nothing: the form comes back with one row more or less.
+/// page. What cannot be read of the form is told by the pipeline too, with every other fault. A button of a list calls nothing: the form comes back with one row more or less.
 #[server(name = Run, prefix = "/do", endpoint = "run")]
 pub(crate) async fn run(action: String, tenant: Option<String>, fields: Fields) -> Result<Next, Fault> {
     let visit = visit()?;
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
-    let offered = offered(&visit.engine, &me, &action, tenant.as_deref()).await?;
-    let form = Field::of_input(&offered.input_schema);
+    let form = form_of(&visit.engine, &action);
     let draft = Draft::of(&fields);
     if let Some(pressed) = pressed(&fields) {
         return Ok(Next::Fill(with_row(fields, &form, draft, &pressed)));
     }
-    let input = field::input(&form, &draft).map_err(at_fault)?;
+    let (input, unread) = field::input(&form, &draft);
+    let nothing_read = unread.iter().any(|fault| fault.field.is_empty());
     let arrival = Arrival {
         actor: Actor::Person(me),
         surface: Surface::Form,
@@ -38,12 +38,24 @@ pub(crate) async fn run(action: String, tenant: Option<String>, fields: Fields) 
         tenant,
         reason: None,
     };
-    match visit.engine.call(arrival, None).await {
+    match visit.engine.call_of_form(arrival, unread).await {
         Ok(Answer::Waiting(waiting)) => Ok(Next::Go(format!("/inbox/{}", waiting.call_id))),
         Ok(answer) => Ok(Next::Show(Box::new(answer))),
+        // Of an input that could not be read at all, no field is known to be missing.
+        Err(Refusal::Invalid(errors)) if nothing_read => {
+            Err(at_fault(errors.into_iter().filter(|fault| fault.field.is_empty()).collect()))
+        }
         Err(Refusal::Invalid(errors)) => Err(at_fault(as_filled_in(errors, &form, &draft))),
         Err(refusal) => Err(refusal.into()),
     }
+}
+
+/// What the form of this action looks like, whoever may call it: to read what came, never to be shown. Whether this person
+/// may call it is for the pipeline to say, as it is for every surface.
+fn form_of(engine: &Engine, name: &str) -> Field {
+    let catalogue = engine.catalogue();
+    let action = catalogue.actions().find(|action| action.name == name);
+    Field::of_input(&action.map(|action| action.offered().input_schema).unwrap_or_default())
 }
 
 /// The button of a list that was pressed, if one was.

@@ -6,7 +6,7 @@ use model::indent::indent;
 use model::{Answer, OfferedAction, Refusal};
 
 use crate::form::{self, Posted};
-use crate::frame::{Shape, Sheet, Tab, page};
+use crate::frame::{Shape, Sheet, Tab, no, page};
 use crate::parts::field::{Draft, Faults, Field, Filled, controls};
 use crate::parts::{alert, effect, preview, text};
 use crate::visit::Visit;
@@ -17,11 +17,18 @@ pub(crate) fn RunAction() -> impl IntoView {
     let name = use_params_map().read_untracked().get("action").unwrap_or_default();
     page(Tab::Run, move |visit, me| async move {
         let tenants = visit.engine.tenants_to_run_in(&me, &name).await?;
-        let first = tenants.first().ok_or(Refusal::NotFound)?;
+        let Some(first) = tenants.first() else { return refused(&visit) };
         let action = form::offered(&visit.engine, &me, &name, first.as_deref()).await?;
         let title = text::plain(&action.title);
         Ok(Sheet::new(title, Shape::Column, fill_in(&visit, &action, &tenants)))
     })
+}
+
+/// Why there is no form. Whoever posted one is told what became of it.
+fn refused(visit: &Visit) -> Result<Sheet, Refusal> {
+    let posted = visit.posted(form::RUN).ok_or(Refusal::NotFound)?;
+    let fault = posted.fault.as_ref().filter(|fault| fault.status != Refusal::NotFound.problem().status);
+    Ok(no(fault.ok_or(Refusal::NotFound)?.message.clone()))
 }
 
 fn fill_in(visit: &Visit, action: &OfferedAction, tenants: &[Option<String>]) -> AnyView {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
-use model::{Answer, CallId, OfferedAction, Refusal, Surface, Time};
+use model::{Answer, CallId, FieldError, OfferedAction, Refusal, Surface, Time};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
@@ -126,7 +126,14 @@ impl Engine {
     ///
     /// The call runs in a task of its own: a caller that hangs up loses nothing.
     pub async fn call(&self, arrival: Arrival, wait: Option<Duration>) -> Result<Answer, Refusal> {
-        self.call_as(CallId::from_uuid(self.ambient().uuid()), arrival, wait).await
+        self.call_as(CallId::from_uuid(self.ambient().uuid()), arrival, Vec::new(), wait).await
+    }
+
+    /// The same for a form that was filled in. `unread` is what the form could not make an input of: the steps that come
+    /// first are asked as ever, and then it is told together with every other fault of the input. With any, nothing is
+    /// done.
+    pub async fn call_of_form(&self, arrival: Arrival, unread: Vec<FieldError>) -> Result<Answer, Refusal> {
+        self.call_as(CallId::from_uuid(self.ambient().uuid()), arrival, unread, None).await
     }
 
     /// The same under an id that was made before.
@@ -134,10 +141,11 @@ impl Engine {
         &self,
         id: CallId,
         arrival: Arrival,
+        unread: Vec<FieldError>,
         wait: Option<Duration>,
     ) -> Result<Answer, Refusal> {
         let engine = self.clone();
-        let running = self.spawn(async move { Box::pin(pipeline::run(&engine, id, arrival)).await });
+        let running = self.spawn(async move { Box::pin(pipeline::run(&engine, id, arrival, unread)).await });
         let answer = match running.await {
             Ok(answer) => answer?,
             Err(error) => {

@@ -24,7 +24,7 @@ mod waiting;
 
 use std::sync::Arc;
 
-use model::{Answer, CallId, OfferedAction, Refusal, Surface};
+use model::{Answer, CallId, FieldError, OfferedAction, Refusal, Surface};
 
 pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, named_approvers, sealed_row, show};
 pub(crate) use self::stage::{Allowed, Call, Found, Head, Ready};
@@ -34,10 +34,15 @@ use crate::actor::Actor;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
 
-/// One call, from its arrival to its answer.
-pub(crate) async fn run(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Answer, Refusal> {
+/// One call, from its arrival to its answer. `unread`: what its surface could not make an input of.
+pub(crate) async fn run(
+    engine: &Engine,
+    id: CallId,
+    arrival: Arrival,
+    unread: Vec<FieldError>,
+) -> Result<Answer, Refusal> {
     let tenant = membership::name_of(engine, arrival.tenant.clone()).await?;
-    let call = door::open(engine, id, Arrival { tenant, ..arrival })?;
+    let call = door::open(engine, id, Arrival { tenant, ..arrival })?.with_unread(unread);
     let trace = call.trace();
     match steps(engine, call).await {
         Ok(answer) => Ok(answer),

@@ -88,7 +88,7 @@ impl Engine {
         tokio::select! {
             biased;
             Ok(streamed) = told => Ok(Answering::Streamed(streamed)),
-            answer = self.call_as(id, arrival, wait) => answer.map(|answer| Answering::Whole(Box::new(answer))),
+            answer = self.call_as(id, arrival, Vec::new(), wait) => answer.map(|answer| Answering::Whole(Box::new(answer))),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The pages over a real engine, asked as a browser asks.
 
+mod run;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -395,6 +397,73 @@ async fn what_cannot_be_put_back_takes_its_target() {
         ("target", " diary "),
     ];
     assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.status(id).await, CallStatus::Approved);
+}
+
+#[tokio::test]
+async fn what_can_be_put_back_no_more_is_shown_again_and_takes_its_target() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let reload = |effect: &str| {
+        let text = CATALOGUE.replace("effect = \"destructive\"", &format!("effect = \"{effect}\""));
+        desk.engine.replace_catalogue(Catalogue::parse(&text, "countersign.toml").expect("a catalogue"));
+    };
+    reload("write");
+    let id = desk.hold("burn_note", "diary").await;
+    let path = format!("/inbox/{id}");
+    let harmless = desk.get(&path, &cookie).await;
+    assert!(!harmless.text.contains("Type the target"));
+    reload("destructive");
+    let call = id.to_string();
+    let press = async |page: &Came, typed: &str| {
+        desk.pass(600);
+        let (version, token) = (page.hidden("preview_version"), page.hidden("view_token"));
+        let fields = [
+            ("call", call.as_str()),
+            ("preview_version", &version),
+            ("view_token", &token),
+            ("decision", "confirm"),
+            ("target", typed),
+        ];
+        desk.post("/do/decide", &cookie, &fields).await
+    };
+    let fresh = press(&harmless, "").await;
+    assert_eq!(fresh.status, StatusCode::CONFLICT, "{}", fresh.text);
+    assert_eq!(desk.status(id).await, CallStatus::Held);
+    assert!(
+        fresh.text.contains("Type the target") && fresh.text.contains(">changed</span>"),
+        "{}",
+        fresh.text
+    );
+    assert!(fresh.text.contains("effect-final"), "the head says so too: {}", fresh.text);
+    assert_eq!(press(&fresh, "").await.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(press(&fresh, "diary").await.status, StatusCode::SEE_OTHER);
+    assert_eq!(desk.status(id).await, CallStatus::Approved);
+}
+
+#[tokio::test]
+async fn a_likeness_that_has_gone_lets_nobody_around_the_target() {
+    let desk = Desk::open().await;
+    let cookie = desk.sign_in("ann@desk.test").await;
+    let (id, other) = (desk.hold("burn_note", "diary").await, desk.hold("burn_note", "diary").await);
+    let page = desk.get(&format!("/inbox/{id}"), &cookie).await;
+    assert!(page.text.contains("class=\"warning\""), "it looks like the other: {}", page.text);
+    let (gone, call) = (other.to_string(), id.to_string());
+    let declined =
+        [("call", gone.as_str()), ("preview_version", ""), ("view_token", ""), ("decision", "decline")];
+    assert_eq!(desk.post("/do/decide", &cookie, &declined).await.status, StatusCode::SEE_OTHER);
+    desk.pass(600);
+    let (version, token) = (page.hidden("preview_version"), page.hidden("view_token"));
+    for (typed, status) in [("", StatusCode::UNPROCESSABLE_ENTITY), ("diary", StatusCode::SEE_OTHER)] {
+        let fields = [
+            ("call", call.as_str()),
+            ("preview_version", &version),
+            ("view_token", &token),
+            ("decision", "confirm"),
+            ("target", typed),
+        ];
+        assert_eq!(desk.post("/do/decide", &cookie, &fields).await.status, status, "{typed}");
+    }
     assert_eq!(desk.status(id).await, CallStatus::Approved);
 }
 

@@ -6,16 +6,21 @@ use serde_json::{Map, Number, Value};
 use super::draft::{Draft, as_typed, step};
 use super::shape::{Field, Shape};
 
-/// The input object of a filled-in form. A field left empty is left out; a row left empty is null. What is no number
-/// stays text, so that the pipeline's own check says what is wrong with it, together with every other fault.
-pub(crate) fn input(field: &Field, draft: &Draft) -> Result<Map<String, Value>, Vec<FieldError>> {
-    let mut errors = Vec::new();
-    match value(field, "", draft, true, &mut errors) {
-        _ if !errors.is_empty() => Err(errors),
-        Some(Value::Object(input)) => Ok(input),
-        None => Ok(Map::new()),
-        Some(_) => Err(vec![FieldError::new("", "This has to be an object, such as {}.")]),
-    }
+/// The input object of a filled-in form, and what of it could not be read. A field left empty is left out; a row left
+/// empty is null. What is no number or no JSON stays text, so that the pipeline's own check finds every other fault.
+pub(crate) fn input(field: &Field, draft: &Draft) -> (Map<String, Value>, Vec<FieldError>) {
+    let mut unread = Vec::new();
+    let input = match value(field, "", draft, true, &mut unread) {
+        Some(Value::Object(input)) => input,
+        None => Map::new(),
+        Some(_) => {
+            if unread.is_empty() {
+                unread.push(FieldError::new("", "This has to be an object, such as {}."));
+            }
+            Map::new()
+        }
+    };
+    (input, unread)
 }
 
 /// The rows that are there with nothing in them, by their pointers.
@@ -91,10 +96,10 @@ fn value(
             must_be_said.then_some(Value::Bool(is_ticked))
         }
         _ => match draft.text(at).filter(|text| !text.is_empty()) {
-            Some(text) => single(field, text).or_else(|| {
+            Some(text) => Some(single(field, text).unwrap_or_else(|| {
                 errors.push(FieldError::new(at, "This is not JSON."));
-                None
-            }),
+                Value::String(text.to_owned())
+            })),
             None => (field.is_required && field.is_nullable).then_some(Value::Null),
         },
     }
@@ -121,9 +126,11 @@ mod tests {
 
     use super::*;
 
-    fn read(schema: &Value, pairs: &[(&str, &str)]) -> Result<Value, Vec<FieldError>> {
+    fn read(schema: &Value, pairs: &[(&str, &str)]) -> Result<Value, (Value, Vec<FieldError>)> {
         let fields = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        input(&Field::of_input(schema), &Draft::of(&fields)).map(Value::Object)
+        let (input, unread) = input(&Field::of_input(schema), &Draft::of(&fields));
+        let input = Value::Object(input);
+        if unread.is_empty() { Ok(input) } else { Err((input, unread)) }
     }
 
     #[test]
@@ -183,11 +190,18 @@ mod tests {
     #[test]
     fn json_that_is_none() {
         let schema = json!({ "type": "object", "properties": { "a/b": { "type": "object" } } });
-        let faults = |pointer: &str, message: &str| Err(vec![FieldError::new(pointer, message)]);
-        assert_eq!(read(&schema, &[("input/a~1b", "{")]), faults("/a~1b", "This is not JSON."));
+        let faults = |input: Value, pointer: &str, message: &str| {
+            Err((input, vec![FieldError::new(pointer, message)]))
+        };
+        let kept = json!({ "a/b": "{" });
+        assert_eq!(read(&schema, &[("input/a~1b", "{")]), faults(kept, "/a~1b", "This is not JSON."));
         let whole = json!({ "type": "object", "oneOf": [{ "properties": {} }] });
         assert_eq!(read(&whole, &[("input", r#"{"a": 1}"#)]), Ok(json!({ "a": 1 })));
-        assert_eq!(read(&whole, &[("input", "[1]")]), faults("", "This has to be an object, such as {}."));
+        assert_eq!(
+            read(&whole, &[("input", "[1]")]),
+            faults(json!({}), "", "This has to be an object, such as {}.")
+        );
+        assert_eq!(read(&whole, &[("input", "{")]), faults(json!({}), "", "This is not JSON."));
         assert_eq!(read(&whole, &[]), Ok(json!({})));
     }
 }

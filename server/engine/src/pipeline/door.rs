@@ -33,7 +33,8 @@ pub(super) fn open(engine: &Engine, id: CallId, arrival: Arrival) -> Result<Call
         reason: arrival.reason,
         action,
     };
-    Ok(Call::new(head, Sent { input: arrival.input, key_header: arrival.key_header }))
+    let sent = Sent { input: arrival.input, key_header: arrival.key_header, unread: Vec::new() };
+    Ok(Call::new(head, sent))
 }
 
 /// The same refusal as this caller would be told. Nobody in particular is told the same of every action that is not

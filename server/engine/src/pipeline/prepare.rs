@@ -17,8 +17,9 @@ pub(super) fn prepare(call: Call<Cut>) -> Result<Call<Prepared>, Stop> {
     if head.action.passes_on() {
         refuse_bad_key(&call.data.key_header)?;
     }
-    Ok(call.become_with(|Sent { input: mut arguments, key_header }| {
-        let mut faults = input::unkeepable_fields(&arguments);
+    Ok(call.become_with(|Sent { input: mut arguments, key_header, unread }| {
+        let mut faults = unread;
+        faults.extend(input::unkeepable_fields(&arguments));
         let control = split_control(&head, &mut arguments, &key_header, &mut faults);
         if head.surface != Surface::Mcp {
             faults.extend(input::unknown_arguments(&head.action, &arguments));

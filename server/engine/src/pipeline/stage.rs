@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use model::{Answer, Approval, CallId, Surface, Time};
+use model::{Answer, Approval, CallId, FieldError, Surface, Time};
 use serde_json::{Map, Value};
 
 use super::SharedAction;
@@ -40,6 +40,8 @@ pub(crate) struct Head {
 pub(crate) struct Sent {
     pub(super) input: Map<String, Value>,
     pub(super) key_header: Vec<String>,
+    /// What the surface could not make an input of.
+    pub(super) unread: Vec<FieldError>,
 }
 
 /// What is known once the input is prepared.
@@ -106,7 +108,7 @@ stages! {
     /// The arguments are cut to the advertised schema where that is done.
     Cut: Sent;
     /// The input is prepared; faults found on the way stand beside it.
-    Prepared: (Ready, Vec<model::FieldError>);
+    Prepared: (Ready, Vec<FieldError>);
     /// The input is valid.
     Valid: Ready;
     /// `authorize` with input holds.
@@ -135,6 +137,14 @@ impl<S: Stage> Call<S> {
     /// What the journal needs of a call that ends early.
     pub(super) fn trace(&self) -> Head {
         self.head.clone()
+    }
+}
+
+impl Call<Found> {
+    /// With what its surface could not make an input of: faults, to be told with those that the steps find.
+    pub(super) fn with_unread(mut self, unread: Vec<FieldError>) -> Self {
+        self.data.unread = unread;
+        self
     }
 }
 

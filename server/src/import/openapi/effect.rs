@@ -85,7 +85,7 @@ fn post(operation: &Operation<'_>) -> Effect {
 
 /// What the verb says: the first word of the operation's id, or the last fixed part of its path where it has none.
 fn told_by_verb(operation: &Operation<'_>) -> Option<Effect> {
-    let id = id(operation);
+    let id = words(operation.id().unwrap_or_default());
     let path = last_fixed_part(operation);
     let verb = id.first().or_else(|| path.first().filter(|_| path.len() == 1))?.as_str();
     match verb {

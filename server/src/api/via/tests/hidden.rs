@@ -4,6 +4,9 @@ use engine::catalogue::Catalogue;
 
 use crate::demo::testing::{Ask, Desk};
 
+/// What a request carries beside its method and path.
+type Carrying<'a> = &'a dyn Fn(Ask<'_>) -> Ask<'_>;
+
 /// A desk with a credential whose key goes into a header of its own, and that nobody here may use.
 async fn desk() -> Desk {
     let desk = Desk::open().await;
@@ -19,7 +22,7 @@ async fn a_credential_one_may_not_use_is_told_like_none() {
     let desk = desk().await;
     let bearer = format!("Bearer {}", desk.quick());
     let large = vec![b'x'; (1 << 20) + 1];
-    let cases: [(&str, &str, &dyn Fn(Ask<'_>) -> Ask<'_>, u16); 9] = [
+    let cases: [(&str, &str, Carrying<'_>, u16); 9] = [
         ("GET", "/v1/x", &|ask| ask.header("authorization", &bearer), 404),
         ("GET", "", &|ask| ask.header("authorization", &bearer), 404),
         ("DELETE", "/x/%2e%2e/y%2F", &|ask| ask.header("authorization", &bearer), 404),

@@ -87,6 +87,14 @@ fn effects_come_from_the_method_and_from_a_verb_that_says_more() {
         "x external",
         "transfer_get write",
         "y external",
+        "get_transfer read",
+        "send_invoice_2 external",
+        "refund_order external",
+        "purge_account destructive",
+        "get_sms_send external",
+        "get_items_by_id_delete destructive",
+        "get_messages_by_id read",
+        "patch_messages_by_id write",
     ];
     assert_eq!(effects(&paths), expected);
     assert!(imported(&paths).text.contains("By its name it may only look"));

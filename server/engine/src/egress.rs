@@ -35,6 +35,7 @@ use http::Request;
 use http_body_util::Full;
 
 pub use self::blocked::Blocked;
+pub(crate) use self::path::is_disguised;
 pub use self::policy::Checked;
 pub use self::resolver::{Resolver, SystemResolver};
 pub use self::rest::{AnswerBody, BrokenOff};

@@ -12,6 +12,7 @@ use super::request::template;
 use super::schema::escape;
 use super::template::{CLOSE, OPEN, RESERVED, Scope, Template, Vocabulary, unusable, words};
 use crate::credential::Credential;
+use crate::egress::is_disguised;
 
 /// Where a request goes: a fixed scheme and host, and a path and query that values may be put into.
 #[derive(Debug)]
@@ -132,6 +133,9 @@ fn segment_fault(segment: &str) -> Option<&'static str> {
     match bare.to_ascii_lowercase().replace("%2e", ".").as_str() {
         "" => Some("This may not be empty: it becomes a part of the address."),
         "." | ".." => Some("This may not be a dot segment: it becomes a part of the address."),
+        _ if is_disguised(&bare) => Some(
+            "This may not hold a dot segment or a backslash, encoded or not: it becomes a part of the address.",
+        ),
         _ => None,
     }
 }

@@ -626,20 +626,16 @@ request = { method = "POST", url = "https://a.example/v1/{{ input.x }}/b?q={{ in
 fn values_stay_in_their_place() {
     let catalogue = everywhere();
     let evil = [
-        "../../admin",
         "a/b",
         "a?b=c",
         "a#b",
         "a&b=c",
-        "%2e%2e",
-        "a\\b",
         "//evil.example",
         "@evil.example",
         "{{ input.y }}",
         "a b",
         "ü",
         "\u{1}..\u{2}",
-        "..;",
         "https://evil.example/",
     ];
     for value in evil {
@@ -676,6 +672,11 @@ fn values_that_would_leave_their_place_are_refused() {
         json!({ "x": "x", "y": "a\r\nX-Evil: 1" }),
         json!({ "x": "x", "y": "a\u{0}" }),
         json!({ "x": "..", "y": "\n" }),
+        json!({ "x": "a\\b", "y": "y" }),
+        json!({ "x": "a/../b", "y": "y" }),
+        json!({ "x": "%2e%2e", "y": "y" }),
+        json!({ "x": "..;x", "y": "y" }),
+        json!({ "x": "a/b.c d%", "y": "y" }),
     ];
     let told: Vec<String> =
         cases.iter().map(|case| format!("{case}\n  {:?}", render(case.clone()))).collect();
@@ -698,6 +699,16 @@ fn values_that_would_leave_their_place_are_refused() {
       Err(["/y: This may not hold line breaks or control characters: it becomes a header."])
     {"x":"..","y":"\n"}
       Err(["/x: This may not be a dot segment: it becomes a part of the address.", "/y: This may not hold line breaks or control characters: it becomes a header."])
+    {"x":"a\\b","y":"y"}
+      Err(["/x: This may not hold a dot segment or a backslash, encoded or not: it becomes a part of the address."])
+    {"x":"a/../b","y":"y"}
+      Err(["/x: This may not hold a dot segment or a backslash, encoded or not: it becomes a part of the address."])
+    {"x":"%2e%2e","y":"y"}
+      Err(["/x: This may not hold a dot segment or a backslash, encoded or not: it becomes a part of the address."])
+    {"x":"..;x","y":"y"}
+      Err(["/x: This may not hold a dot segment or a backslash, encoded or not: it becomes a part of the address."])
+    {"x":"a/b.c d%","y":"y"}
+      Ok("https://a.example/v1/a%2Fb.c%20d%25/b?q=y&k=v")
     "#);
 }
 
@@ -709,7 +720,14 @@ proptest::proptest! {
         let outgoing = match a(&catalogue).render(&input) {
             Ok(outgoing) => outgoing,
             Err(faults) => {
-                proptest::prop_assert!(["", ".", ".."].contains(&x.as_str()), "{faults:?}");
+                // As a server would see it that decodes before it splits, once or twice.
+                let once = percent_encoding::percent_decode_str(&x).decode_utf8_lossy().into_owned();
+                let dots = |text: &str| {
+                    text.split('/').any(|part| [".", ".."].contains(&part.split(';').next().unwrap_or(part)))
+                };
+                let seen = [x.as_str(), once.as_str()];
+                let disguised = seen.iter().any(|text| text.contains('\\') || dots(text));
+                proptest::prop_assert!(x.is_empty() || disguised, "{faults:?}");
                 return Ok(());
             }
         };

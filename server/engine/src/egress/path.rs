@@ -33,6 +33,11 @@ pub(super) fn check(path: &str, values_encoded: bool) -> Result<(), Reason> {
     Err(Reason::Encoding)
 }
 
+/// Whether a segment made of a caller's value would be refused by `check`: its sender can still be told which field.
+pub(crate) fn is_disguised(segment: &str) -> bool {
+    check(&format!("/{segment}"), true).is_err()
+}
+
 /// Whether the path is the prefix or lies below it: `/v1` holds `/v1` and `/v1/x`, not `/v10`.
 /// A prefix without a leading slash holds nothing.
 pub(super) fn is_under(path: &str, prefix: &str) -> bool {

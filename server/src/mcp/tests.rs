@@ -2,6 +2,7 @@
 
 mod elicitation;
 mod fixture;
+mod fuzz;
 mod protocol;
 mod task;
 mod tools;

@@ -135,8 +135,8 @@ impl House {
 /// One client of the protocol. Every request stands for itself.
 #[derive(Clone)]
 pub(super) struct Client {
-    app: Router,
-    key: String,
+    pub(super) app: Router,
+    pub(super) key: String,
     version: &'static str,
     capabilities: Value,
 }

@@ -47,10 +47,18 @@ fn made() -> HeaderValue {
     HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
 }
 
-/// A path as the log may hold it: a confirm token stands in one of them.
+/// A path as the log may hold it: a confirm token stands in one of them, and an agent's input in those that are passed
+/// on, of which the credential's name alone is left.
 fn logged(path: &str) -> String {
     const CONFIRMATIONS: &str = "/v1/confirmations/";
-    if path.starts_with(CONFIRMATIONS) { format!("{CONFIRMATIONS}…") } else { path.to_owned() }
+    const VIA: &str = "/via/";
+    if path.starts_with(CONFIRMATIONS) {
+        return format!("{CONFIRMATIONS}…");
+    }
+    match path.strip_prefix(VIA).and_then(|rest| rest.split_once('/')) {
+        Some((credential, rest)) if !rest.is_empty() => format!("{VIA}{credential}/…"),
+        _ => path.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +84,18 @@ mod tests {
         let long = HeaderValue::from_str(&"a".repeat(129)).expect("a header value");
         assert_eq!(taken(&HeaderMap::from_iter([(X_REQUEST_ID, long)])), None);
         assert_eq!(made().len(), 36);
+    }
+
+    #[test]
+    fn what_callers_say_in_a_path_is_not_logged() {
+        for (path, shown) in [
+            ("/v1/calls/call_1", "/v1/calls/call_1"),
+            ("/v1/confirmations/cft_secret", "/v1/confirmations/…"),
+            ("/via/mail/v1/people/ann", "/via/mail/…"),
+            ("/via/mail/", "/via/mail/"),
+            ("/via/mail", "/via/mail"),
+        ] {
+            assert_eq!(logged(path), shown);
+        }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool)
     let mut fields: Vec<_> = preview.fields.iter().map(|field| line(field, shown)).collect();
     fields.extend(target(preview, shown));
     let has_more = !fields.is_empty() || !preview.summary.is_empty();
-    let heading = if is_past { "What was shown" } else { "What would happen" };
+    let heading = if is_past { "What was asked for" } else { "What would happen" };
     let checked = match preview.checked {
         Checked::DryRun => "checked against the service before it was shown",
         Checked::Rendered => "from the stored request",

@@ -16,7 +16,8 @@ pub(crate) const ADD: &str = "add";
 pub(crate) const REMOVE: &str = "remove";
 
 /// Calls an action for the person who filled in its form. A write is held for that person; a read is answered on the
-/// page. What cannot be read of the form is told by the pipeline too, with every other fault. A button of a list calls nothing: the form comes back with one row more or less.
+/// page. What cannot be read of the form is told by the pipeline too, with every other fault. A button of a list calls
+/// nothing: the form comes back with one row more or less.
 #[server(name = Run, prefix = "/do", endpoint = "run")]
 pub(crate) async fn run(action: String, tenant: Option<String>, fields: Fields) -> Result<Next, Fault> {
     let visit = visit()?;
@@ -50,8 +51,8 @@ pub(crate) async fn run(action: String, tenant: Option<String>, fields: Fields) 
     }
 }
 
-/// What the form of this action looks like, whoever may call it: to read what came, never to be shown. Whether this person
-/// may call it is for the pipeline to say, as it is for every surface.
+/// What the form of this action looks like, whoever may call it: to read what came, never to be shown. Whether this
+/// person may call it is for the pipeline to say, as it is for every surface.
 fn form_of(engine: &Engine, name: &str) -> Field {
     let catalogue = engine.catalogue();
     let action = catalogue.actions().find(|action| action.name == name);

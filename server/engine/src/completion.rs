@@ -19,7 +19,7 @@ use crate::unsent::UnsentEnd;
 /// How long a result is kept when nobody fetches it, in seconds: section 4 of the contract.
 const UNFETCHED: i64 = 86_400;
 
-/// How long to wait before the record is tried again, in milliseconds: 18 seconds in all, and well within the shortest lease.
+/// How long to wait before the record is tried again, in milliseconds: 18 seconds in all.
 const PAUSES: [u64; 6] = [50, 150, 450, 1_350, 4_000, 12_000];
 
 /// Records how a send ended that `row` says is under way. Never raises: a database that is away is asked again for a

@@ -7,6 +7,7 @@ use engine::upstream::Definition;
 use serde_json::{Map, Value, json};
 use url::{Host, Url};
 
+use super::formats::FORMATS;
 use super::openapi::layout::Sheet;
 use super::openapi::words;
 use super::openapi::{Imported, Remark, Taken, prose};
@@ -186,28 +187,6 @@ fn check(server: &Server, fields: &Map<String, Value>) -> Result<(), String> {
     let mistakes = parsed.err().map(|mistakes| mistakes.0).unwrap_or_default();
     mistakes.first().map_or(Ok(()), |mistake| Err(mistake.message.clone()))
 }
-
-/// The formats that a text is checked against.
-const FORMATS: &[&str] = &[
-    "date",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "idn-email",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "regex",
-    "time",
-    "uri",
-    "uri-reference",
-    "uri-template",
-    "uuid",
-];
 
 /// A schema as the catalogue can have it: without null, which its language lacks, and without formats that nobody knows.
 fn usable(schema: Value, notes: &mut Vec<String>) -> Value {

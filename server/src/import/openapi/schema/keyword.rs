@@ -4,31 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Number, Value};
 
+use crate::import::formats::FORMATS;
 use crate::import::openapi::prose;
 
 const TYPES: &[&str] = &["object", "array", "string", "number", "integer", "boolean", "null"];
-
-/// The formats that a text is checked against.
-const FORMATS: &[&str] = &[
-    "date",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "idn-email",
-    "idn-hostname",
-    "ipv4",
-    "ipv6",
-    "iri",
-    "iri-reference",
-    "json-pointer",
-    "regex",
-    "time",
-    "uri",
-    "uri-reference",
-    "uri-template",
-    "uuid",
-];
 
 /// The most choices that are written out, and the longest pattern.
 const MOST_CHOICES: usize = 150;

@@ -13,6 +13,7 @@ mod documented;
 mod events;
 mod fetch;
 mod list_answer;
+pub(crate) mod metrics;
 mod path_id;
 mod prefer;
 mod probes;
@@ -77,16 +78,17 @@ fn open() -> OpenApiRouter<Engine> {
         .routes(routes!(document::show))
 }
 
-/// What is passed on below `/via/`, by every method; a router knows only those that it lists.
+/// What is passed on below `/via/`, by every method (a router knows only those that it lists), and the numbers, which are
+/// of the whole server.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(via::pass_on))]
-struct Via;
+#[openapi(paths(via::pass_on, metrics::show))]
+struct Outside;
 
 /// The document of all.
 fn described() -> OpenApi {
     let mut document = document::head();
     document.merge(open().into_openapi());
-    document.merge(Via::openapi());
+    document.merge(Outside::openapi());
     document.nest("/v1", v1().into_openapi())
 }
 

@@ -1,15 +1,18 @@
 //! The running server: one listener, every router, the jobs, and an end that finishes what is being sent.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::get;
 use engine::Engine;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tower_http::catch_panic::CatchPanicLayer;
 
+use crate::api::metrics::{self, Http};
 use crate::failure::Failure;
 use crate::session_store::Sessions;
 use crate::{accept, api, mcp, pages, problem, request_id};
@@ -89,11 +92,14 @@ pub(crate) async fn serve(engine: Engine, listener: TcpListener, mut stop: Stop)
 
 /// Every route of the server, and what goes around all of them.
 pub(crate) fn app(engine: &Engine) -> Router {
+    let http = Arc::new(Http::new());
     Router::new()
         .merge(api::router(engine))
+        .route(metrics::ROUTE, get(metrics::show).with_state((engine.clone(), http.clone())))
         .merge(mcp::router(engine))
         .merge(pages::router(engine.clone(), Sessions::new(engine.clone())))
         .layer(from_fn(problem::instead_of_pages))
+        .layer(from_fn_with_state(http, metrics::observe))
         .layer(CatchPanicLayer::custom(|_| problem::panicked()))
         .layer(from_fn(request_id::carry))
 }

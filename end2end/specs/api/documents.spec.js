@@ -21,6 +21,7 @@ test('the OpenAPI document describes every path of the API', async ({ desk }) =>
       'get /v1/events',
       'get /healthz',
       'get /readyz',
+      'get /metrics',
     ]),
   );
 });

@@ -85,6 +85,7 @@ impl Engine {
                 self.confirm(decider, &row, version, reason).await?
             }
         };
+        self.metrics().decided(decision.decision, self.now().micros() - row.created_at.micros());
         self.nudges().tell(id);
         self.told_after(row, status).await
     }

@@ -17,6 +17,7 @@ use crate::egress::{Egress, EgressError, Limits};
 use crate::ending::Ending;
 use crate::feed::MOST_FEEDS;
 use crate::journal::Journal;
+use crate::metrics::Metrics;
 use crate::nudge::Nudges;
 use crate::open_sends::OpenSends;
 use crate::pipeline;
@@ -42,6 +43,7 @@ struct Inner {
     ambient: Ambient,
     nudges: Nudges,
     journal: Journal,
+    metrics: Metrics,
     ending: Ending,
     open_sends: OpenSends,
     queue: Queue,
@@ -100,6 +102,7 @@ impl Engine {
             egress = egress.with_roots(pem)?;
         }
         let node = data_encoding::HEXLOWER.encode(&options.ambient.bytes::<12>());
+        let metrics = Metrics::new(store.tally());
         let engine = Self(Arc::new(Inner {
             store,
             catalogue: ArcSwap::from_pointee(options.catalogue.composed(&[]).0),
@@ -110,6 +113,7 @@ impl Engine {
             ambient: options.ambient,
             nudges: Nudges::new(),
             journal: Journal::new(),
+            metrics,
             ending: Ending::new(),
             open_sends: OpenSends::default(),
             queue: Queue::new(),
@@ -270,6 +274,10 @@ impl Engine {
 
     pub(crate) fn journal(&self) -> &Journal {
         &self.0.journal
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
     }
 
     pub(crate) fn ending(&self) -> &Ending {

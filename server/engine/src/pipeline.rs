@@ -33,6 +33,7 @@ pub(crate) use self::waiting::waiting;
 use crate::actor::Actor;
 use crate::arrival::Arrival;
 use crate::engine::Engine;
+use crate::metrics::Step;
 
 /// One call, from its arrival to its answer. `unread`: what its surface could not make an input of.
 pub(crate) async fn run(
@@ -57,10 +58,14 @@ pub(crate) async fn run(
 
 /// Steps 2 to 13.
 async fn steps(engine: &Engine, call: Call<Found>) -> Result<Answer, Stop> {
+    let mut watch = engine.metrics().watch(Step::Allow);
     let call = allow(engine, call).await?;
+    watch.next(Step::Claim);
     let call = claim::look_up(engine, call).await?;
+    watch.next(Step::Gate);
     let call = gate::pass(engine, call).await?;
     let call = queue::put(engine, call).await?;
+    watch.next(Step::Run);
     run::run(engine, call).await
 }
 

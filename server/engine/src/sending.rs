@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{Approval, ApprovalKind, CallId, CallStatus, ReceiptId, Refusal};
 
@@ -27,6 +27,7 @@ pub(crate) async fn carry_out(
     action: &SharedAction,
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
+    let begun = Instant::now();
     let _open = engine.open_sends().begin(row.id);
     let marked = mark(engine, row, action).await;
     if !holds_lease(engine, row).await {
@@ -45,6 +46,7 @@ pub(crate) async fn carry_out(
     let conclusion = of_call(row, action, stored, ended);
     fail_point::reach("answered").await;
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
+    engine.metrics().sent(conclusion.status, begun.elapsed());
     hand_over(engine, row.id, &conclusion, opened, receipt);
     (conclusion, receipt)
 }

@@ -15,6 +15,7 @@ mod group;
 mod group_commit;
 mod key;
 mod list;
+mod load;
 mod open_calls;
 mod person;
 mod prompt;
@@ -26,6 +27,7 @@ mod sealed;
 mod sealed_secret;
 mod session;
 mod taint;
+mod tally;
 mod tenant;
 mod turn;
 mod twins;
@@ -49,10 +51,12 @@ pub use self::group::GroupLine;
 use self::group_commit::{Bounds, Fence, GroupCommit, Member};
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
+pub(crate) use self::load::{Connections, Load};
 pub use self::prompt::{NewPrompt, PromptRow};
 use self::readers::Readers;
 pub use self::receipt::{Amendment, NewReceipt};
 pub(crate) use self::sealed::{SealedColumn, SealedValue};
+pub(crate) use self::tally::Tally;
 pub use self::tenant::TenantLine;
 pub use self::twins::Twins;
 
@@ -101,6 +105,7 @@ pub struct Store {
     read: Readers,
     writers: Writers,
     dialect: Dialect,
+    tally: Tally,
 }
 
 /// Who may write.
@@ -115,6 +120,7 @@ enum Writers {
 /// A transaction. Dropped without `commit` it changes nothing.
 pub struct Tx {
     inner: Inner,
+    lines: tally::Pending,
 }
 
 /// The connection of a transaction, and how it ends.
@@ -145,7 +151,7 @@ impl Store {
             }
         };
         dialect.check_durability(&read).await?;
-        Ok(Self { read, writers, dialect })
+        Ok(Self { read, writers, dialect, tally: Tally::default() })
     }
 
     /// Opens the database to look into it; `None`: it is not there, and it was not made.
@@ -192,7 +198,7 @@ impl Store {
             Writers::One(writer) => Inner::Member(writer.begin().await?),
             Writers::Many(pool) => Inner::Own(pool.begin().await?),
         };
-        Ok(Tx { inner })
+        Ok(Tx { inner, lines: tally::Pending::new(self.tally.clone()) })
     }
 
     /// One statement that writes, durable when this returns: how many rows it changed.
@@ -212,6 +218,11 @@ impl Store {
     /// Which database it is.
     pub const fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// The journal lines that became durable through this store.
+    pub(crate) fn tally(&self) -> Tally {
+        self.tally.clone()
     }
 
     /// Waits for what is under way and closes every connection.
@@ -235,9 +246,11 @@ impl Tx {
     /// `NotCommitted` or what the database said: nothing of it was kept.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self.inner {
-            Inner::Member(member) => member.commit().await,
-            Inner::Own(transaction) => Ok(transaction.commit().await?),
+            Inner::Member(member) => member.commit().await?,
+            Inner::Own(transaction) => transaction.commit().await?,
         }
+        self.lines.count();
+        Ok(())
     }
 }
 

@@ -127,6 +127,7 @@ mod tests {
             "delete /v1/calls/{id}/decision",
             "delete /v1/confirmations/{token}",
             "get /healthz",
+            "get /metrics",
             "get /openapi.json",
             "get /readyz",
             "get /v1/actions",

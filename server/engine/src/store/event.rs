@@ -74,6 +74,7 @@ impl Tx {
             .bind(event.id.to_string())
             .execute(&mut *self.inner)
             .await?;
+        self.lines.add(event.r#type, event.surface);
         Ok(())
     }
 }

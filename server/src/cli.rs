@@ -2,6 +2,7 @@
 
 mod abilities;
 mod agent;
+mod backup;
 mod check;
 mod credential;
 mod demo;
@@ -80,6 +81,8 @@ enum Command {
     Keys(keys::KeysCommand),
     /// Bring the database up to date
     Migrate(migrate::Migrate),
+    /// Copy the database, while the server runs
+    Backup(backup::Backup),
 }
 
 impl Command {
@@ -127,6 +130,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Keys(keys) => keys.run(&config).await,
         Command::Upstream(upstream) => upstream.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
+        Command::Backup(backup) => backup.run(&config).await,
     }
 }
 

@@ -54,6 +54,11 @@ impl Config {
         Self { file: Some(path.to_owned()), text, folder: parent.unwrap_or(Path::new(".")).to_owned() }
     }
 
+    /// Where relative paths of the catalogue start.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the sealing keys are, unless the environment has them.
     pub(crate) fn key_file(&self) -> PathBuf {
         self.folder.join(KEY_FILE)

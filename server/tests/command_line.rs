@@ -100,6 +100,29 @@ fn get(authority: &str, path: &str, token: &str) -> (u16, Value) {
 }
 
 #[test]
+fn a_backup_is_made_beside_a_running_server() {
+    let place = Place::fresh();
+    let early = place.failure("backup a.db", "", 1);
+    assert!(
+        early.contains("no database yet") && !place.folder.path().join("countersign.db").exists(),
+        "{early}"
+    );
+    let (_running, _) = Running::start(place.command("serve --json"));
+    place.json(
+        "person add --email ann@desk.test --name Ann --role member --password-stdin --json",
+        "a long password",
+    );
+    let made = place.json("backup a.db --json", "");
+    let file = place.folder.path().join("a.db");
+    assert_eq!(made["bytes"], std::fs::metadata(&file).expect("there").len());
+    assert!(place.failure("backup a.db", "", 1).contains("is there already"));
+    std::fs::write(place.folder.path().join("copy.toml"), "[server]\ndatabase_url = \"sqlite:a.db\"\n")
+        .expect("written");
+    let people = place.json("--config copy.toml person list --json", "");
+    assert_eq!(people["items"][0]["email"], "ann@desk.test");
+}
+
+#[test]
 fn people_agents_and_tokens_are_made_while_the_server_runs() {
     let place = Place::fresh();
     let (server, told) = Running::start(place.command("serve --json"));

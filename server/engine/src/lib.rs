@@ -5,6 +5,7 @@ pub mod agent;
 pub mod ambient;
 pub mod arrival;
 mod authentication;
+pub mod backup;
 mod browser_session;
 pub mod catalogue;
 mod circles;

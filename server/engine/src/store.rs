@@ -7,6 +7,7 @@ mod agent;
 mod call;
 mod claim;
 mod columns;
+mod copy;
 mod decision;
 mod dialect;
 mod event;
@@ -43,6 +44,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 
 pub use self::call::{CallRow, CallState, NewCall, SendEnd, Standing, Unsent};
 pub use self::claim::{ClaimRow, NewClaim};
+pub use self::copy::Copied;
 pub use self::decision::{Confirmation, NewDecision};
 pub use self::dialect::Dialect;
 pub use self::event::NewEvent;
@@ -88,6 +90,9 @@ pub enum StoreError {
     /// The database does not keep what it acknowledges.
     #[error("{0}")]
     NotDurable(String),
+    /// A copy is not sound, by what the database said of it.
+    #[error("the copy is not sound: {0}")]
+    Copy(String),
 }
 
 impl StoreError {

@@ -22,7 +22,7 @@ pub enum Dialect {
 }
 
 /// What must not stand bare in the path of a database address.
-const IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#');
+pub(super) const IN_PATH: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#');
 
 impl Dialect {
     pub(super) fn of(url: &str) -> Result<Self, StoreError> {

@@ -6,6 +6,7 @@ mod backup;
 mod check;
 mod credential;
 mod demo;
+mod doctor;
 mod group;
 mod import;
 mod keys;
@@ -81,6 +82,8 @@ enum Command {
     Keys(keys::KeysCommand),
     /// Bring the database up to date
     Migrate(migrate::Migrate),
+    /// Look at this deployment: what would keep it from working, or from being trusted
+    Doctor(doctor::Doctor),
     /// Copy the database, while the server runs
     Backup(backup::Backup),
 }
@@ -130,6 +133,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Keys(keys) => keys.run(&config).await,
         Command::Upstream(upstream) => upstream.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
+        Command::Doctor(doctor) => doctor.run(&config).await,
         Command::Backup(backup) => backup.run(&config).await,
     }
 }

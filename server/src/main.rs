@@ -5,6 +5,7 @@ mod api;
 mod cli;
 mod config;
 mod demo;
+mod doctor;
 mod failure;
 mod handlers;
 mod import;

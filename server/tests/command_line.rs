@@ -99,6 +99,57 @@ fn get(authority: &str, path: &str, token: &str) -> (u16, Value) {
     (status, serde_json::from_str(body).unwrap_or_default())
 }
 
+/// How the doctor found each subject, in order; a subject may be told more than once.
+fn findings(place: &Place, code: i32) -> Vec<(String, String)> {
+    let output = place.run("doctor --json", "");
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(told["healthy"], code == 0);
+    let text = |finding: &Value, name: &str| finding[name].as_str().expect("text").to_owned();
+    let items = told["findings"].as_array().expect("findings");
+    items.iter().map(|finding| (text(finding, "subject"), text(finding, "verdict"))).collect()
+}
+
+fn found(subject: &str, verdict: &str) -> (String, String) {
+    (subject.to_owned(), verdict.to_owned())
+}
+
+#[test]
+fn the_doctor_changes_nothing_and_tells_what_is_bad() {
+    let place = Place::fresh();
+    let new = findings(&place, 0);
+    assert!(new.contains(&found("database", "mind")) && new.contains(&found("key", "mind")), "{new:?}");
+    let left: Vec<_> = std::fs::read_dir(place.folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 1, "neither a database nor a key is made: {left:?}");
+
+    let (running, told) = Running::start(place.command("serve --json"));
+    let url = told["url"].as_str().expect("an address").to_owned();
+    let listen = url.trim_start_matches("http://");
+    let catalogue = format!("[server]\nlisten = \"{listen}\"\npublic_url = \"{url}\"\n");
+    std::fs::write(place.folder.path().join("countersign.toml"), &catalogue).expect("written");
+    let well = findings(&place, 0);
+    for subject in ["catalogue", "database", "clock", "tls", "reach", "key"] {
+        assert!(well.contains(&found(subject, "good")), "{subject} in {well:?}");
+    }
+    running.stop();
+    assert!(findings(&place, 0).contains(&found("reach", "mind")), "nobody answers any more");
+
+    let open =
+        catalogue.replace(&format!("public_url = \"{url}\""), "public_url = \"http://desk.house.example\"");
+    let lacking = "[[credential]]\nname = \"mail\"\nhosts = [\"api.mail.example\"]\nheader = \"Authorization\"\n\
+        value = \"Bearer {secret}\"\nsecret = { env = \"NO_SUCH_VARIABLE\" }\n";
+    std::fs::write(place.folder.path().join("countersign.toml"), open + lacking).expect("written");
+    std::fs::rename(place.folder.path().join("countersign.key"), place.folder.path().join("lost"))
+        .expect("moved");
+    let ill = findings(&place, 1);
+    for subject in ["public_url", "credential", "key"] {
+        assert!(ill.contains(&found(subject, "bad")), "{subject} in {ill:?}");
+    }
+    assert!(!place.folder.path().join("countersign.key").exists(), "no key is made in the lost one's place");
+    std::fs::write(place.folder.path().join("countersign.toml"), "[server]\nlisen = 1\n").expect("written");
+    assert_eq!(findings(&place, 1), [found("catalogue", "bad")]);
+}
+
 #[test]
 fn a_backup_is_made_beside_a_running_server() {
     let place = Place::fresh();

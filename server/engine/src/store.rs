@@ -14,6 +14,7 @@ mod event;
 mod event_place;
 mod group;
 mod group_commit;
+mod inspection;
 mod key;
 mod list;
 mod load;
@@ -39,6 +40,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sqlx::any::AnyArguments;
+use sqlx::migrate::Migrator;
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 
@@ -51,6 +53,7 @@ pub use self::event::NewEvent;
 pub use self::event_place::Place;
 pub use self::group::GroupLine;
 use self::group_commit::{Bounds, Fence, GroupCommit, Member};
+pub use self::inspection::{Inspection, Schema};
 pub use self::key::{KeyRow, NewKey};
 pub use self::list::{Cursor, Window};
 pub(crate) use self::load::{Connections, Load};
@@ -61,6 +64,9 @@ pub(crate) use self::sealed::{SealedColumn, SealedValue};
 pub(crate) use self::tally::Tally;
 pub use self::tenant::TenantLine;
 pub use self::twins::Twins;
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 /// What can go wrong in storage.
 #[derive(Debug, thiserror::Error)]
@@ -176,11 +182,11 @@ impl Store {
         match &self.read {
             Readers::File(file) => {
                 let one = file.pool_of_one().await?;
-                let migrated = sqlx::migrate!("../../migrations/sqlite").run(&one).await;
+                let migrated = SQLITE.run(&one).await;
                 one.close().await;
                 migrated?;
             }
-            Readers::Pool(pool) => sqlx::migrate!("../../migrations/postgres").run(pool).await?,
+            Readers::Pool(pool) => POSTGRES.run(pool).await?,
         }
         Ok(())
     }
@@ -190,11 +196,16 @@ impl Store {
         let applied = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM _sqlx_migrations WHERE success")
             .fetch_one(&self.read)
             .await?;
-        let known = match self.dialect {
-            Dialect::Sqlite => sqlx::migrate!("../../migrations/sqlite").iter().count(),
-            Dialect::Postgres => sqlx::migrate!("../../migrations/postgres").iter().count(),
-        };
+        let known = self.migrations().iter().count();
         Ok(usize::try_from(applied).is_ok_and(|applied| applied >= known))
+    }
+
+    /// This version's schema.
+    const fn migrations(&self) -> &'static Migrator {
+        match self.dialect {
+            Dialect::Sqlite => &SQLITE,
+            Dialect::Postgres => &POSTGRES,
+        }
     }
 
     /// Begins a transaction that may write. On SQLite nobody else begins before it has ended.

@@ -151,6 +151,27 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
 }
 
 #[test]
+fn the_log_can_be_read_by_a_machine() {
+    let place = Place::fresh();
+    let mut command = place.command("serve --json");
+    command.env("COUNTERSIGN_LOG_FORMAT", "json").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("run");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    let told: Value = serde_json::from_str(&line).expect("JSON");
+    let authority = told["url"].as_str().expect("an address").trim_start_matches("http://").to_owned();
+    get(&authority, "/v1/receipts?sting", "csu_sting");
+    child.kill().expect("told");
+    let output = child.wait_with_output().expect("an end");
+    let log = String::from_utf8(output.stderr).expect("text");
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    let asked = lines.iter().find(|line| line["path"] == "/v1/receipts").expect("the request is told");
+    assert_eq!((&asked["method"], &asked["status"]), (&json!("GET"), &json!(401)));
+    assert!(asked["span"]["id"].is_string(), "it is named by its request id: {asked}");
+    assert!(!log.contains("sting"), "neither query nor token: {log}");
+}
+
+#[test]
 fn a_backup_is_made_beside_a_running_server() {
     let place = Place::fresh();
     let early = place.failure("backup a.db", "", 1);

@@ -164,7 +164,8 @@ fn the_log_can_be_read_by_a_machine() {
     child.kill().expect("told");
     let output = child.wait_with_output().expect("an end");
     let log = String::from_utf8(output.stderr).expect("text");
-    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+    let lines: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
     let asked = lines.iter().find(|line| line["path"] == "/v1/receipts").expect("the request is told");
     assert_eq!((&asked["method"], &asked["status"]), (&json!("GET"), &json!(401)));
     assert!(asked["span"]["id"].is_string(), "it is named by its request id: {asked}");

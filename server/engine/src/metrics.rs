@@ -131,6 +131,16 @@ impl Metrics {
             Unit::Seconds,
             decisions.clone(),
         );
+        // A line that appears only with its first event is one that nobody can alert on.
+        for step in [Step::Allow, Step::Claim, Step::Gate, Step::Run] {
+            drop(steps.get_or_create(&StepLabel { step: step.as_str() }));
+        }
+        for status in [CallStatus::Done, CallStatus::Refused, CallStatus::Failed, CallStatus::InDoubt] {
+            drop(sends.get_or_create(&EndLabel { status: status.as_str() }));
+        }
+        for verdict in Verdict::ALL {
+            drop(decisions.get_or_create(&DecisionLabel { decision: verdict.as_str() }));
+        }
         Self { registry, steps, sends, decisions, seen: Mutex::default() }
     }
 

@@ -186,4 +186,33 @@ mod tests {
         assert!(text.contains("countersign_build_info"), "{text}");
         assert!(!text.contains("held_calls"), "{text}");
     }
+
+    /// What the dashboard and the alerts ask for is there.
+    #[tokio::test]
+    async fn the_documents_name_numbers_that_exist() {
+        const DASHBOARD: &str = include_str!("../../../docs/deploy/grafana-dashboard.json");
+        const GUIDE: &str = include_str!("../../../docs/OPERATING.md");
+        let desk = Desk::open().await;
+        desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
+        let text = numbers(&desk).await;
+        let kinds = ["_total", "_bucket", "_count", "_sum"];
+        let told: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE "))
+            .filter_map(|line| line.split(' ').next())
+            .chain(["countersign_database_connections", "countersign_build_info"])
+            .collect();
+        serde_json::from_str::<serde_json::Value>(DASHBOARD).expect("JSON");
+        let is_of_name = |byte: char| byte.is_ascii_alphanumeric() || byte == '_';
+        let mut asked = 0;
+        let places =
+            [DASHBOARD, GUIDE].map(|text| text.match_indices("countersign_").map(move |(at, _)| &text[at..]));
+        for place in places.into_iter().flatten() {
+            let name: String = place.chars().take_while(|c| is_of_name(*c)).collect();
+            let family = kinds.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(&name);
+            assert!(told.contains(&family), "{name} is no number of the desk: {told:?}");
+            asked += 1;
+        }
+        assert!(asked > 15, "{asked}");
+    }
 }

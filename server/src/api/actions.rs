@@ -34,8 +34,8 @@ const ASK_AGAIN: u16 = 5;
     get, path = "/actions", operation_id = "listActions", tag = "actions",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when it is not given."),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
-        ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the actions are for."),
+        ("cursor" = Option<String>, Query, min_length = 1, max_length = 1000, description = "The `next_cursor` of the page before."),
+        ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the actions are for."),
     ),
     responses(
         (status = 200, description = "The actions, in the order of the catalogue.", body = Listing<OfferedAction>,
@@ -90,9 +90,9 @@ fn unknown_cursor() -> Refusal {
         ("name" = String, Path, description = "The action's name."),
         ("Prefer" = Option<String>, Header, description = "`respond-async` puts the call into the durable queue: it is answered `queued` and run later. `wait=N` holds the answer for up to N ≤ 300 seconds until the call has ended (RFC 7240). Both together queue the call and wait for its end."),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. A repeat with the same key is answered from the receipt and never sent again."),
-        ("Countersign-Session" = Option<String>, Header, description = "The agent's own run, 1 to 128 visible characters."),
-        ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the call is for."),
-        ("Countersign-Client" = Option<String>, Header, description = "16 to 128 visible characters that name a caller without a token: the scope of its idempotency keys."),
+        ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
+        ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
+        ("Countersign-Client" = Option<String>, Header, min_length = 16, max_length = 128, pattern = "^[!-~]+$", description = "16 to 128 visible characters that name a caller without a token: the scope of its idempotency keys."),
         ("Countersign-Reason" = Option<String>, Header, description = "Why the agent wants this, at most 2000 characters of UTF-8, percent-encoded where needed. Shown to the person as the agent's own words."),
     ),
     request_body(content = Object, description = "The input, as the action's `input_schema` says.", content_type = "application/json"),

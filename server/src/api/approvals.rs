@@ -16,7 +16,7 @@ use crate::problem::Rejected;
     get, path = "/approvals", operation_id = "listApprovals", tag = "approvals",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when not given."),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
+        ("cursor" = Option<String>, Query, min_length = 1, max_length = 1000, description = "The `next_cursor` of the page before."),
     ),
     responses(
         (status = 200, description = "The held calls.", body = Listing<HeldCall>,

@@ -19,7 +19,7 @@ use crate::problem::Rejected;
     delete, path = "/confirmations/{token}", operation_id = "rejectConfirmation", tag = "actions",
     params(
         ("token" = String, Path, description = "The `confirm_token` of the prompt."),
-        ("Countersign-Client" = Option<String>, Header, description = "What a caller without a token named itself with."),
+        ("Countersign-Client" = Option<String>, Header, min_length = 16, max_length = 128, pattern = "^[!-~]+$", description = "What a caller without a token named itself with."),
     ),
     responses((status = 204, description = "Rejected."), RejectProblems),
     security(("bearer" = []), ()),

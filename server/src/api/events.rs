@@ -35,7 +35,7 @@ const COME_BACK: Duration = Duration::from_secs(2);
     get, path = "/events", operation_id = "listEvents", tag = "events",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when not given. Of the list alone."),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before. Of the list alone."),
+        ("cursor" = Option<String>, Query, min_length = 1, max_length = 1000, description = "The `next_cursor` of the page before. Of the list alone."),
         ("Accept" = Option<String>, Header, description = "`text/event-stream` for the stream."),
         ("Last-Event-ID" = Option<EventId>, Header, description = "The event that was seen last; the stream goes on behind it."),
     ),

@@ -82,8 +82,8 @@ pub(crate) enum PassedOrReplayed {
     params(
         ("Prefer" = Option<String>, Header, description = "`wait=N` holds the answer for up to N ≤ 300 seconds until a person has decided (RFC 7240)."),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. Belongs to the person and the credential. A repeat of a write with the same key is answered from the receipt and never sent again."),
-        ("Countersign-Session" = Option<String>, Header, description = "The agent's own run, 1 to 128 visible characters."),
-        ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the call is for."),
+        ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
+        ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
         ("Countersign-Reason" = Option<String>, Header, description = "The same as `reason`; the body's counts."),
     ),
     request_body(content = FetchRequest, content_type = "application/json"),

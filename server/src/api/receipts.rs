@@ -18,7 +18,7 @@ use crate::problem::Rejected;
     get, path = "/receipts", operation_id = "listReceipts", tag = "receipts",
     params(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 500, description = "The most items of a page; 50 when not given."),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before."),
+        ("cursor" = Option<String>, Query, min_length = 1, max_length = 1000, description = "The `next_cursor` of the page before."),
         ("user_id" = Option<PersonId>, Query, description = "One person's. Another person's is an empty list for who is no operator."),
         ("agent" = Option<String>, Query, description = "An agent's name or id."),
         ("action" = Option<String>, Query, description = "An action's name."),

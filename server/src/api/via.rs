@@ -40,8 +40,8 @@ pub(crate) const ROUTE: &str = "/via/{*rest}";
         ("credential" = String, Path, description = "The credential, which has a `base_url`."),
         ("path" = String, Path, description = "The path below the `base_url`, and the query, as the service takes them."),
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. A repeat of a write with the same key is answered from the receipt and never sent again."),
-        ("Countersign-Session" = Option<String>, Header, description = "The agent's own run, 1 to 128 visible characters."),
-        ("Countersign-Tenant" = Option<String>, Header, description = "The tenant the call is for."),
+        ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
+        ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
         ("Countersign-Reason" = Option<String>, Header, description = "Why the agent wants this, percent-encoded where needed."),
     ),
     responses(

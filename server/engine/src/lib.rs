@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod agent;
+mod agents;
 pub mod ambient;
 pub mod arrival;
 mod authentication;
@@ -34,6 +35,7 @@ mod open_sends;
 pub mod outgoing;
 mod passing_on;
 pub mod password;
+mod pause;
 mod pipeline;
 mod queue;
 mod records;
@@ -59,6 +61,7 @@ pub mod view_token;
 mod withdrawal;
 
 pub use actor::{Actor, Decider, PersonActor};
+pub use agents::{AgentPage, KeyWanted};
 pub use arrival::Arrival;
 pub use circles::{Circle, CircleKind};
 pub use engine::{Engine, OpenOptions};
@@ -66,3 +69,4 @@ pub use feed::Feed;
 pub use filter::{PageAsked, ReceiptFilter};
 pub use handler::{Failure, Handler, Handlers, Job};
 pub use item::{Item, Settled, Whereabouts};
+pub use pause::{Pause, PauseScope};

@@ -7,7 +7,7 @@ use std::fmt;
 
 use model::{Ability, AgentId, PauseId, PersonId, Refusal, Time};
 
-use crate::actor::PersonActor;
+use crate::actor::{Actor, PersonActor};
 use crate::decision::checked_reason;
 use crate::engine::Engine;
 use crate::registry::oversees;
@@ -103,6 +103,15 @@ impl Engine {
     /// The same for whoever runs the desk from its command line.
     pub async fn resume_at_console(&self, scope: PauseScope) -> Result<bool, Refusal> {
         self.resume_by(Hand { person: None, as_owner: false }, scope).await
+    }
+
+    /// Says no to a caller who is paused. Every call asks this by itself; it is for what a surface has to say before.
+    ///
+    /// # Errors
+    /// `Paused`.
+    pub async fn refuse_paused(&self, actor: &Actor) -> Result<(), Refusal> {
+        let agent = actor.agent().map(|agent| agent.agent);
+        if self.store().is_paused(agent).await? { Err(Refusal::Paused) } else { Ok(()) }
     }
 
     /// The pause of everything, when one is in force. Everybody who is signed in may know.

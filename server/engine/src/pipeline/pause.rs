@@ -8,8 +8,5 @@ use crate::engine::Engine;
 
 pub(super) async fn check(engine: &Engine, actor: &Actor) -> Result<(), Refusal> {
     // Asked here, and not when the caller was authenticated: a body may come in slowly, and code may keep an actor.
-    if engine.store().is_paused(actor.agent().map(|agent| agent.agent)).await? {
-        return Err(Refusal::Paused);
-    }
-    Ok(())
+    engine.refuse_paused(actor).await
 }

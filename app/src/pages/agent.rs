@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use engine::AgentPage;
 use engine::agent::{AgentLine, KeyLine};
-use engine::{AgentPage, Pause};
 use leptos::prelude::*;
 use leptos_router::hooks::use_params_map;
 use model::{AgentId, Refusal, Time};
@@ -39,7 +39,7 @@ pub(crate) fn AgentOf() -> impl IntoView {
             {(!agent.is_revoked).then(|| pausing(&agent, visit.posted(form::PAUSE).as_ref()))}
             {may_add.then(|| agent_form::form(Some(agent.id), added.as_ref()))}
             {(!agent.is_revoked).then(|| revoke(&agent))}
-            {history(&pauses, now)}
+            {pause::history("Its pauses", &pauses, now)}
         };
         Ok(Sheet::new(text::plain(&agent.name), Shape::Wide, body))
     })
@@ -137,30 +137,4 @@ fn revoke(agent: &AgentLine) -> AnyView {
         </section>
     }
     .into_any()
-}
-
-/// Its pauses, newest first.
-fn history(pauses: &[Pause], now: Time) -> Option<AnyView> {
-    let lines: Vec<_> = pauses
-        .iter()
-        .map(|one| {
-            let end = one.resumed_at.map(|at| {
-                let by = one
-                    .resumed_by
-                    .as_ref()
-                    .map_or_else(|| "From the command line".into_any(), |name| text::line(name));
-                view! { " " {by} " ended it " {time::ago(at, now)} "." }
-            });
-            view! { <li>{pause::who(one, now)} {end}</li> }
-        })
-        .collect();
-    (!lines.is_empty()).then(|| {
-        view! {
-            <section class="circle" aria-labelledby="pauses">
-                <h2 id="pauses">"Its pauses"</h2>
-                <ul class="pauses">{lines}</ul>
-            </section>
-        }
-        .into_any()
-    })
 }

@@ -22,6 +22,7 @@ pub(crate) fn Agents() -> impl IntoView {
     page(Tab::Agents, |visit, me| async move {
         let agents = visit.engine.agents(&me).await?;
         let is_paused = visit.engine.pause_of_everything().await?.is_some();
+        let pauses = visit.engine.pauses_of_everything(&me).await?;
         let now = visit.engine.now();
         let list = if agents.is_empty() {
             view! { <p class="nothing">"No agent is connected yet."</p> }.into_any()
@@ -39,6 +40,7 @@ pub(crate) fn Agents() -> impl IntoView {
             {list}
             {(!is_paused).then(|| everything(visit.posted(form::PAUSE).as_ref()))}
             {add}
+            {pause::history("Pauses of everything", &pauses, now)}
         };
         Ok(Sheet::new("Agents", Shape::Wide, body))
     })

@@ -141,3 +141,29 @@ pub(crate) fn with_reason(
     }
     .into_any()
 }
+
+/// Pauses, in force and ended, newest first. `None`: there was none.
+pub(crate) fn history(title: &'static str, pauses: &[Pause], now: Time) -> Option<AnyView> {
+    let lines: Vec<_> = pauses
+        .iter()
+        .map(|one| {
+            let end = one.resumed_at.map(|at| {
+                let by = match &one.resumed_by {
+                    Some(name) => view! { {text::line(name)} " resumed it " }.into_any(),
+                    None => "It was resumed from the command line ".into_any(),
+                };
+                view! { " " {by} {time::ago(at, now)} "." }
+            });
+            view! { <li>{who(one, now)} {end}</li> }
+        })
+        .collect();
+    (!lines.is_empty()).then(|| {
+        view! {
+            <section class="circle" aria-labelledby="pauses">
+                <h2 id="pauses">{title}</h2>
+                <ul class="pauses">{lines}</ul>
+            </section>
+        }
+        .into_any()
+    })
+}

@@ -73,7 +73,7 @@ test('what is held is not confirmed while its agent is paused', async ({ page, d
   await olgas.goto('/agents');
   await click(olgas, row(olgas, 'Agents', 'billing-bot').getByRole('button', { name: 'Resume billing-bot' }));
   await olgas.getByRole('link', { name: 'billing-bot', exact: true }).click();
-  await expect(olgas.getByRole('region', { name: 'Its pauses' })).toContainText('Olga ended it');
+  await expect(olgas.getByRole('region', { name: 'Its pauses' })).toContainText('Olga resumed it');
   await page.goto(mail.url);
   await confirm(page);
   await expectStanding(page, mail.url, 'Sent');
@@ -134,6 +134,7 @@ test('an operator pauses everything, and every page says so', async ({ page, des
 
   await click(page, banner.getByRole('button', { name: 'Resume everything' }));
   await expect(banner).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Pauses of everything' })).toContainText('Olga resumed it');
   await anns.goto(url);
   await confirm(anns);
   await expectStanding(anns, url, 'Sent');

@@ -335,12 +335,13 @@ impl Engine {
         // Opened before the intent: what cannot be opened is not begun.
         let stored = self.stored_request(row)?;
         let mut tx = self.store().begin().await?;
+        // Before anything is locked, as everywhere: whoever waits for a pause then keeps nobody waiting.
+        if tx.is_paused(row.agent_id).await? {
+            return Err(Refusal::Paused);
+        }
         if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
-        }
-        if tx.is_paused(row.agent_id).await? {
-            return Err(Refusal::Paused);
         }
         tx.void_decisions_of_others(row.id, now).await?;
         self.insert_decision(&mut tx, decider, row, word, now).await?;

@@ -3,11 +3,14 @@
 //! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
 //! of it ever stands in an address.
 
+mod agent;
 mod circle;
 mod decide;
 mod fault;
 mod next;
+mod pause;
 mod posted;
+mod revoke;
 mod run;
 mod settle;
 mod sign_in;
@@ -22,6 +25,8 @@ use leptos::server_fn::ServerFn;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+pub(crate) use agent::ABILITIES;
+pub use agent::MadeKey;
 pub(crate) use circle::page_of as circles_page;
 pub use fault::Fault;
 pub use next::Next;
@@ -47,9 +52,16 @@ pub const WITHDRAW: &str = "/do/withdraw";
 pub const SETTLE: &str = "/do/settle";
 /// Where changes of groups and tenants are posted to.
 pub const CIRCLE: &str = "/do/circle";
+/// Where pausing and resuming are posted to.
+pub const PAUSE: &str = "/do/pause";
+/// Where revoking an agent or a key is posted to.
+pub const REVOKE: &str = "/do/revoke";
+/// Where a new agent, or a further key of one, is posted to.
+pub const AGENT: &str = "/do/agent";
 
 /// Every address that takes a form.
-pub const ALL: [&str; 8] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE];
+pub const ALL: [&str; 11] =
+    [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, PAUSE, REVOKE, AGENT];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -78,6 +90,9 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         WITHDRAW => submit::<withdraw::Withdraw>(path, visit, fields, read).await,
         SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
         CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
+        PAUSE => submit::<pause::Pause>(path, visit, fields, read).await,
+        REVOKE => submit::<revoke::Revoke>(path, visit, fields, read).await,
+        AGENT => submit::<agent::Add>(path, visit, fields, agent::read).await,
         _ => return None,
     })
 }
@@ -96,7 +111,7 @@ async fn submit<F: Form>(
     read: fn(&Fields) -> Option<F>,
 ) -> Submitted {
     let arguments = read(&fields);
-    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None };
+    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None, made: None };
     let outcome = match arguments {
         Some(arguments) => {
             let run = || {
@@ -109,6 +124,7 @@ async fn submit<F: Form>(
     };
     match outcome {
         Ok(Next::Show(answer)) => posted.answer = Some(answer),
+        Ok(Next::Made(key)) => posted.made = Some(key),
         Ok(Next::Fill(fields)) => posted.fields = fields,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),

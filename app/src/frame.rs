@@ -8,6 +8,7 @@ use model::{Person, Refusal, Role};
 
 use crate::form;
 use crate::parts::icon::Mark;
+use crate::parts::pause;
 use crate::visit::{Reply, Visit};
 
 /// A page's content.
@@ -107,12 +108,14 @@ where
         let outcome = if may_see { build(visit.clone(), me.clone()).await } else { Err(Refusal::NotFound) };
         let sheet = outcome.unwrap_or_else(|refusal| refused(&refusal, &reply));
         let waiting = visit.engine.inbox_count(&me).await.unwrap_or(0);
+        let paused = visit.engine.pause_of_everything().await.unwrap_or(None);
+        let banner = paused.map(|pause| pause::banner(&pause, me.person(), visit.engine.now()));
         reply.set(|parts| {
             parts.title =
                 if waiting > 0 { format!("({waiting}) {}", sheet.title) } else { sheet.title.clone() };
             parts.refresh = sheet.refresh;
         });
-        frame(tab, me.person(), waiting, sheet)
+        frame(tab, me.person(), waiting, banner, sheet)
     })
     .into_any()
 }
@@ -155,7 +158,13 @@ fn sign_in_first(address: &str) -> String {
 }
 
 /// What stands around a page.
-pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -> AnyView {
+pub(crate) fn frame(
+    tab: Option<Tab>,
+    me: &Person,
+    waiting: u64,
+    banner: Option<AnyView>,
+    sheet: Sheet,
+) -> AnyView {
     let class = match sheet.shape {
         Shape::Column => "main main-column",
         Shape::Wide => "main main-wide",
@@ -165,6 +174,7 @@ pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -
     let office = is_office(me).then_some(Tab::OFFICE);
     view! {
         <a class="skip" href="#main">"Skip to the page"</a>
+        {banner}
         <div class="desk">
             <header class="rail">
                 <a class="mark" href="/inbox"><Mark/><span>"Countersign"</span></a>

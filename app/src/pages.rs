@@ -1,6 +1,7 @@
 //! The pages, one a file.
 
 pub(crate) mod actions;
+pub(crate) mod agent;
 pub(crate) mod agents;
 pub(crate) mod calls;
 pub(crate) mod circles;

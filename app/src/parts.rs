@@ -1,5 +1,6 @@
 //! What pages are made of.
 
+pub(crate) mod agent_form;
 pub(crate) mod alert;
 pub(crate) mod decide;
 pub(crate) mod effect;
@@ -8,6 +9,7 @@ pub(crate) mod held_list;
 pub(crate) mod icon;
 pub(crate) mod link;
 pub(crate) mod pager;
+pub(crate) mod pause;
 pub(crate) mod payload;
 pub(crate) mod people_nav;
 pub(crate) mod preview;

@@ -25,6 +25,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/people/groups") view=pages::circles::Groups/>
                 <Route path=path!("/people/:person/receipts") view=pages::receipts_of::ReceiptsOf/>
                 <Route path=path!("/agents") view=pages::agents::Agents/>
+                <Route path=path!("/agents/:agent") view=pages::agent::AgentOf/>
                 <Route path=path!("/actions") view=pages::actions::Actions/>
                 <Route path=path!("/credentials") view=pages::credentials::Credentials/>
                 <Route path=path!("/journal") view=pages::journal::Journal/>

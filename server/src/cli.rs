@@ -177,6 +177,10 @@ mod tests {
             "countersign agent add --name N --owner E --requires-approval --ability actions:read --ability actions:write --toolset a,b --session s --json",
             "countersign agent list --json",
             "countersign agent revoke N --json",
+            "countersign agent pause N --reason W --json",
+            "countersign agent pause N --resume",
+            "countersign agent pause --all --reason W",
+            "countersign agent pause --all --resume --json",
             "countersign token add --person E --ability receipts:read --json",
             "countersign token revoke key_01h455vb4pex5vsknk084sn02q --json",
             "countersign credential set mail --json",
@@ -216,6 +220,9 @@ mod tests {
             refused("countersign token add --person E --ability everything"),
             ErrorKind::ValueValidation
         );
+        assert_eq!(refused("countersign agent pause"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign agent pause N --all"), ErrorKind::ArgumentConflict);
+        assert_eq!(refused("countersign agent pause N --resume --reason W"), ErrorKind::ArgumentConflict);
         assert_eq!(refused("countersign token revoke nonsense"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign credential set"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign credential set mail s3cr3t"), ErrorKind::UnknownArgument);

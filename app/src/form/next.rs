@@ -3,7 +3,7 @@
 use model::{Answer, PersonId};
 use serde::{Deserialize, Serialize};
 
-use super::Fields;
+use super::{Fields, MadeKey};
 
 /// What comes after a form that was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,8 @@ pub enum Next {
     SignedOut,
     /// Show the form's page with this answer.
     Show(Box<Answer>),
+    /// Show the form's page with the key that was made.
+    Made(Box<MadeKey>),
     /// Show the form's page again with this in it: nothing was done and nothing is wrong.
     Fill(Fields),
 }

@@ -2,7 +2,7 @@
 
 use model::Answer;
 
-use super::{Fault, Fields};
+use super::{Fault, Fields, MadeKey};
 
 /// A form that was posted and is shown again.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Posted {
     pub fault: Option<Fault>,
     /// What it was answered with, when that is shown on the same page.
     pub answer: Option<Box<Answer>>,
+    /// The key that it made, shown this once.
+    pub made: Option<Box<MadeKey>>,
 }
 
 impl Posted {

@@ -1,16 +1,17 @@
 //! A person's own agents' calls, however they ended.
 
 use engine::Item;
+use engine::agent::AgentLine;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use model::{CallStatus, Time};
 
 use super::page_asked;
-use crate::frame::{Shape, Sheet, Tab, page};
+use crate::frame::{Shape, Sheet, Tab, is_office, page};
 use crate::parts::held_list::who;
 use crate::parts::pager::pager;
 use crate::parts::table::{cell, table};
-use crate::parts::{effect, text, time};
+use crate::parts::{alert, effect, pause, text, time};
 use crate::words;
 
 /// A person's own agents' calls, however they ended.
@@ -19,7 +20,9 @@ pub(crate) fn Calls() -> impl IntoView {
     let query = use_query_map().get_untracked();
     page(Tab::Calls, move |visit, me| async move {
         let calls = visit.engine.calls(&me, &page_asked(&query)).await?;
+        let agents = visit.engine.own_agents(&me).await?;
         let now = visit.engine.now();
+        let agents = own_agents(&agents, is_office(me.person()), now);
         let list = if calls.items.is_empty() {
             view! { <p class="nothing">"Your agents have not asked for anything yet."</p> }.into_any()
         } else {
@@ -31,11 +34,40 @@ pub(crate) fn Calls() -> impl IntoView {
         };
         let body = view! {
             <h1>"Calls"</h1>
+            {alert::alert(visit.posted.as_ref())}
             <p class="lead">"What your agents asked for, however it ended."</p>
+            {agents}
             {list}
             {pager("/calls", &query, &[], calls.next_cursor.as_deref())}
         };
         Ok(Sheet::new("Calls", Shape::Wide, body))
+    })
+}
+
+/// The person's own agents that are not revoked: how they stand, and the way to pause them.
+fn own_agents(agents: &[AgentLine], is_office: bool, now: Time) -> Option<AnyView> {
+    let rows: Vec<_> = agents
+        .iter()
+        .filter(|agent| !agent.is_revoked)
+        .map(|agent| {
+            let used = agent.last_used_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
+            vec![
+                cell("Agent", text::line(&agent.name)),
+                cell("Held", agent.held.to_string()),
+                cell("Last seen", used),
+                cell("State", pause::state(agent, now)),
+                cell("Change", pause::button(agent, "calls", is_office)),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
+        view! {
+            <section class="own" aria-labelledby="agents">
+                <h2 id="agents">"Your agents"</h2>
+                {table("Your agents", &["Agent", "Held", "Last seen", "State", "Change"], rows)}
+            </section>
+        }
+        .into_any()
     })
 }
 

@@ -13,7 +13,7 @@ use crate::parts::decide::decide;
 use crate::parts::held_list::{held_list, who};
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, effect, preview, text, time};
+use crate::parts::{alert, effect, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -36,7 +36,9 @@ pub(crate) fn ItemPage() -> impl IntoView {
             {article(&item, token, visit.posted.as_ref(), now)}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
-        sheet.refresh = is_moving(item.call.status).then_some(1);
+        // Paused, it goes on when somebody resumes.
+        let often = if item.pause.is_some() { 10 } else { 1 };
+        sheet.refresh = is_moving(item.call.status).then_some(often);
         Ok(sheet)
     })
 }
@@ -81,6 +83,7 @@ pub(crate) fn article(
             {head(item, shown, now)}
             {alert::alert(posted)}
             {standing(item, now)}
+            {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
             {item.may_settle.then(|| settle(item, settling))}
             {content}
             {erased}

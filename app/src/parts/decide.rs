@@ -6,7 +6,7 @@ use engine::Item;
 use leptos::prelude::*;
 use model::{Effect, Preview};
 
-use super::{alert, text};
+use super::{alert, pause, text};
 use crate::form::{self, Posted};
 use crate::words;
 
@@ -17,6 +17,18 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
     let reason_fault = alert::of_field(posted, "/reason");
     let confirm = format!("Confirm: {}", words::action(&item.call.action));
     let is_final = preview.effect == Effect::Destructive;
+    let stopped = item.pause.as_ref();
+    let say_yes = match stopped {
+        None => view! {
+            <button form="decide" name="decision" value="confirm" class=if is_final { "confirm confirm-final" } else { "confirm" }>
+                {confirm}
+            </button>
+        }
+        .into_any(),
+        Some(stopped) => {
+            view! { <p class="bar-paused">"Paused: it cannot be confirmed until " {pause::until(stopped)} "."</p> }.into_any()
+        }
+    };
     view! {
         <form id="decide" class="decide" method="post" action=form::DECIDE autocomplete="off">
             // The first button of a form is pressed by Enter in a text box. This one does nothing.
@@ -34,12 +46,10 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
             </div>
         </form>
         <div class="bar" data-guard="">
-            {is_final.then(|| target(&typed("target"), posted))}
+            {(is_final && stopped.is_none()).then(|| target(&typed("target"), posted))}
             <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p>
             <button form="decide" name="decision" value="decline" class="decline">"Decline"</button>
-            <button form="decide" name="decision" value="confirm" class=if is_final { "confirm confirm-final" } else { "confirm" }>
-                {confirm}
-            </button>
+            {say_yes}
         </div>
     }
     .into_any()

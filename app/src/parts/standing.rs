@@ -15,7 +15,10 @@ pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
         CallStatus::Done => "standing standing-done",
         _ => "standing",
     };
-    let undo_until = item.undo_until.filter(|until| *until > now && item.call.status == CallStatus::Approved);
+    // A pause keeps the way back open: nothing is sent before its end.
+    let is_open = |until: Time| until > now || item.pause.is_some();
+    let undo_until =
+        item.undo_until.filter(|until| is_open(*until) && item.call.status == CallStatus::Approved);
     let waits = matches!(
         call.status,
         CallStatus::Queued | CallStatus::Approved | CallStatus::Sending | CallStatus::Running
@@ -38,6 +41,12 @@ fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
     let call = &item.call;
     let answered = |status: u16| format!("the service answered {}", words::answer(status));
     match call.status {
+        CallStatus::Held if item.pause.is_some() => {
+            "Held: it is paused and cannot be confirmed now. Nothing has been sent.".into_any()
+        }
+        CallStatus::Queued | CallStatus::Approved if item.pause.is_some() => {
+            "Sending is paused. Nothing has been sent.".into_any()
+        }
         CallStatus::Held if item.may_decide => "Held: it waits for your decision. Nothing has been sent.".into_any(),
         CallStatus::Held => "Held: it waits for somebody's decision. Nothing has been sent.".into_any(),
         CallStatus::Queued => "Sending: it waits for its turn.".into_any(),
@@ -79,11 +88,14 @@ fn failed(call: &Call, upstream_status: Option<u16>) -> String {
 
 fn undo(item: &Item, until: Time, now: Time) -> AnyView {
     let seconds = until.seconds_since(now).max(1);
+    let rest = item.pause.is_none().then(|| {
+        view! { <span class="undo-rest" aria-hidden="true" data-seconds=seconds.to_string()>{seconds} " s"</span> }
+    });
     view! {
         <form method="post" action=form::UNDO class="undo">
             <input type="hidden" name="call" value=item.call.id.to_string()/>
             <button class="button-strong" data-undo="">"Undo"</button>
-            <span class="undo-rest" aria-hidden="true" data-seconds=seconds.to_string()>{seconds} " s"</span>
+            {rest}
         </form>
     }
     .into_any()

@@ -123,6 +123,55 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectAccessible(page, 'a tenant at fault');
     });
 
+    test('axe finds nothing on agents and their keys', async ({ page, desk, ann, agent }) => {
+      test.slow();
+      const { url } = await hold(agent);
+      await desk.addAgent('spare-bot', ann);
+      await signIn(page, await desk.addPerson('Ada', 'admin'));
+      await page.goto('/agents');
+      await expectAccessible(page, 'agents');
+      await button(page, 'Add the agent');
+      await expectAccessible(page, 'an agent at fault');
+      await page.getByLabel('Name').fill('crm-bot');
+      await page.getByLabel('Email of its owner').fill(ann.email);
+      await button(page, 'Add the agent');
+      await expect(page.getByRole('region', { name: 'The key of crm-bot' })).toBeVisible();
+      await expectAccessible(page, 'a key that was made');
+      await page.goto(`/agents/${agent.id}`);
+      await page.getByText(/^Revoke key_/).click();
+      await page.getByText('Revoke this agent').click();
+      await expectAccessible(page, 'an agent');
+      await page.getByRole('textbox', { name: 'Reason' }).fill('It asks for too much.');
+      await button(page, 'Pause billing-bot');
+      await expectAccessible(page, 'a paused agent');
+      await desk.command(['agent', 'revoke', 'spare-bot']);
+      await page.goto('/agents');
+      await expectAccessible(page, 'agents, one paused and one revoked');
+    });
+
+    test('axe finds nothing on what is paused', async ({ page, desk, ann, agent }) => {
+      test.slow();
+      const { url } = await hold(agent);
+      await desk.command(['agent', 'pause', 'billing-bot', '--reason', 'It asks for too much.']);
+      await signIn(page, ann);
+      await page.goto(url);
+      await expectAccessible(page, 'a call of a paused agent');
+      await page.goto('/calls');
+      await expectAccessible(page, 'own agents');
+      await desk.command(['agent', 'pause', '--all', '--reason', 'y'.repeat(200)]);
+      for (const address of ['/inbox', '/calls', url]) {
+        await page.goto(address);
+        await expectAccessible(page, `${address} while everything is paused`);
+        const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        expect(beyond, address).toBeLessThanOrEqual(0);
+      }
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await expect(page.getByRole('navigation', { name: 'Main' })).toHaveCount(0);
+      await signIn(page, await desk.addPerson('Olga', 'operator'));
+      await page.goto('/agents');
+      await expectAccessible(page, 'agents while everything is paused');
+    });
+
     test('no page scrolls sideways, and decisions are large enough to hit', async ({ page, ann, agent }) => {
       const { url } = await hold(agent, { input: letter({ body: 'x'.repeat(3000), subject: 'y'.repeat(200) }) });
       await signIn(page, ann);

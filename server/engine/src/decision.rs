@@ -45,8 +45,8 @@ impl Engine {
     /// It runs in a task of its own: what was begun for somebody who hangs up comes to its end.
     ///
     /// # Errors
-    /// `NotFound` for whoever may not decide; `PreviewChanged`, `AlreadyDecided`, `Expired`, `Withdrawn`;
-    /// `UpstreamFailed` or `UpstreamUnreachable` when the fresh dry run fails, and the call stays held.
+    /// `NotFound` for whoever may not decide; `PreviewChanged`, `AlreadyDecided`, `Expired`, `Withdrawn`; `Paused` for a
+    /// Confirm while its caller or everything is paused; `UpstreamFailed` or `UpstreamUnreachable` when the fresh dry run fails, and the call stays held.
     pub async fn decide(
         &self,
         decider: &Decider,
@@ -76,6 +76,10 @@ impl Engine {
         let status = match decision.decision {
             Verdict::Decline => self.decline(decider, &row, reason).await?,
             Verdict::Confirm => {
+                // Before the service is asked anything about it.
+                if self.store().is_paused(row.agent_id).await? {
+                    return Err(Refusal::Paused);
+                }
                 let version = decision.preview_version.as_deref().ok_or_else(|| {
                     Refusal::invalid(
                         "/preview_version",
@@ -90,7 +94,8 @@ impl Engine {
         self.told_after(row, status).await
     }
 
-    /// Takes a Confirm back while the undo window is open: the call is held again. While it still waits for others of a
+    /// Takes a Confirm back while the undo window is open, or while a pause keeps the call from being sent: it is held
+    /// again. While it still waits for others of a
     /// quorum, the person's own vote is taken back.
     ///
     /// # Errors
@@ -331,6 +336,10 @@ impl Engine {
         // Opened before the intent: what cannot be opened is not begun.
         let stored = self.stored_request(row)?;
         let mut tx = self.store().begin().await?;
+        // Before anything is locked, as everywhere: whoever waits for a pause then keeps nobody waiting.
+        if tx.is_paused(row.agent_id).await? {
+            return Err(Refusal::Paused);
+        }
         if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
@@ -407,6 +416,10 @@ impl Engine {
         };
         let (now, lease_until) = (self.now(), self.lease_end());
         let mut tx = self.store().begin().await?;
+        if tx.is_paused(row.agent_id).await? {
+            // It stays approved; the job that looks for such calls finds it when somebody has resumed.
+            return Ok(());
+        }
         let queued = tx.queue_due(id, now).await?;
         let started = !queued && tx.start_due(id, now, self.node(), lease_until).await?;
         fail_point::reach("intent-uncommitted").await;

@@ -59,6 +59,9 @@ impl Engine {
         let seen = self.seen_by(&Actor::Person(person.clone()), id).await?;
         let Some((row, standing)) = seen else { return Ok(None) };
         let mut item = self.item_of(person, &row, standing, self.likeness_of(&row).await?)?;
+        if matches!(row.state, CallState::Held { .. } | CallState::Approved { .. } | CallState::Queued) {
+            item.pause = self.store().pause_of(row.agent_id).await?;
+        }
         item.decided_by = self.store().decided_by(id).await?;
         if let Some(receipt) = row.receipt_id {
             item.settled = self.store().settlement(receipt).await?;
@@ -131,6 +134,7 @@ impl Engine {
                 CallState::Approved { send_at } if standing.decides => Some(send_at),
                 _ => None,
             },
+            pause: None,
             decided_by: Vec::new(),
             upstream_status: row.upstream_status,
             sent: None,

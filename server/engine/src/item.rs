@@ -2,6 +2,8 @@
 
 use model::{Call, Finding, Preview, Time};
 
+use crate::pause::Pause;
+
 /// A call as its page shows it to one person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
@@ -28,6 +30,8 @@ pub struct Item {
     pub may_withdraw: bool,
     /// Until when a Confirm can be taken back.
     pub undo_until: Option<Time>,
+    /// What keeps the call from being confirmed, or from being sent once it was: the call's own page tells it.
+    pub pause: Option<Pause>,
     /// The names of those who decided.
     pub decided_by: Vec<String>,
     /// What the upstream answered, if it did.

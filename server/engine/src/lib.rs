@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod agent;
+mod agents;
 pub mod ambient;
 pub mod arrival;
 mod authentication;
@@ -36,6 +37,7 @@ mod open_sends;
 pub mod outgoing;
 mod passing_on;
 pub mod password;
+mod pause;
 mod pipeline;
 mod queue;
 mod records;
@@ -61,6 +63,7 @@ pub mod view_token;
 mod withdrawal;
 
 pub use actor::{Actor, Decider, PersonActor};
+pub use agents::{AgentPage, KeyWanted};
 pub use arrival::Arrival;
 pub use circles::{Circle, CircleKind};
 pub use engine::{Engine, OpenOptions};
@@ -68,3 +71,4 @@ pub use feed::Feed;
 pub use filter::{PageAsked, ReceiptFilter};
 pub use handler::{Failure, Handler, Handlers, Job};
 pub use item::{Item, Settled, Whereabouts};
+pub use pause::{Pause, PauseScope};

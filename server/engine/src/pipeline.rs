@@ -12,6 +12,7 @@ mod gate;
 mod intent;
 mod journal;
 mod membership;
+mod pause;
 mod prepare;
 mod queue;
 mod registration;
@@ -42,6 +43,7 @@ pub(crate) async fn run(
     arrival: Arrival,
     unread: Vec<FieldError>,
 ) -> Result<Answer, Refusal> {
+    pause::check(engine, &arrival.actor).await?;
     let tenant = membership::name_of(engine, arrival.tenant.clone()).await?;
     let call = door::open(engine, id, Arrival { tenant, ..arrival })?.with_unread(unread);
     let trace = call.trace();

@@ -125,12 +125,15 @@ impl Engine {
         Ok(())
     }
 
-    /// The durable intent. `false`: somebody else has the call, or it was taken back.
+    /// The durable intent. `false`: somebody else has the call, it was taken back, or its caller is paused.
     async fn start_queued(&self, row: &mut CallRow) -> Result<bool, StoreError> {
         let lease_until = self.lease_end();
         let state =
             if row.effect.is_write() { CallState::Sending { lease_until } } else { CallState::Running };
         let mut tx = self.store().begin().await?;
+        if tx.is_paused(row.agent_id).await? {
+            return Ok(false);
+        }
         let started = tx.start_queued(row.id, state.status(), self.node(), lease_until).await?;
         tx.commit().await?;
         if started {

@@ -4,6 +4,7 @@ use model::{Ability, AgentId, FieldError, KeyId, OfferedAction, Person, PersonId
 
 use crate::actor::PersonActor;
 use crate::agent::AgentLine;
+use crate::agents::KeyWanted;
 use crate::credential::Credential;
 use crate::engine::Engine;
 use crate::password;
@@ -99,46 +100,17 @@ impl Engine {
                 "The name has to be 1 to 100 letters, digits, “.”, “-” or “_”, and may not look like an id.",
             ));
         }
-        if wanted
-            .abilities
-            .iter()
-            .any(|ability| !Ability::AGENT_DEFAULT.contains(ability) && *ability != Ability::ReceiptsRead)
-        {
-            faults.push(FieldError::new(
-                "/abilities",
-                "An agent's key carries the abilities actions:… and receipts:read alone.",
-            ));
-        }
-        if wanted.session.as_ref().is_some_and(|session| !is_session(session)) {
-            faults.push(FieldError::new(
-                "/session",
-                "The session has to be 1 to 128 visible ASCII characters.",
-            ));
-        }
-        let catalogue = self.catalogue();
-        let unknown = wanted.toolset.iter().flatten().filter_map(|name| catalogue.fault_of_tool(name));
-        faults.extend(unknown.map(|fault| FieldError::new("/toolset", fault)));
+        let AgentWanted { name, requires_approval, abilities, toolset, session, .. } = wanted;
+        let key = KeyWanted { requires_approval, abilities, toolset, session };
+        faults.extend(self.faults_of_key(&key));
         let owner = match owner {
             Some(owner) if faults.is_empty() => owner,
             _ => return Err(Refusal::Invalid(faults)),
         };
         let agent = AgentId::from_uuid(self.ambient().uuid());
-        let token = PlainToken::generate(TokenKind::Agent, self.ambient());
-        let abilities =
-            if wanted.abilities.is_empty() { Ability::AGENT_DEFAULT.to_vec() } else { wanted.abilities };
-        let row = KeyRow {
-            id: KeyId::from_uuid(self.ambient().uuid()),
-            agent: Some((agent, wanted.name.clone())),
-            person: owner.id,
-            abilities,
-            requires_approval: wanted.requires_approval,
-            toolset: wanted.toolset,
-            session: wanted.session,
-            last_used_at: None,
-        };
-        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None };
+        let (key, token) = self.new_key(&name, agent, owner.id, key);
         let mut tx = self.store().begin().await?;
-        tx.insert_agent(agent, owner.id, &wanted.name, self.now())
+        tx.insert_agent(agent, owner.id, &name, self.now())
             .await
             .map_err(|error| taken(error, "/name", "An agent with this name is there already."))?;
         tx.insert_key(&key).await?;
@@ -181,14 +153,15 @@ impl Engine {
     /// Revokes an agent by name or id: its keys are taken no more and what it has waiting is withdrawn. `false`: there
     /// is none, or it was revoked before.
     pub async fn revoke_agent(&self, name_or_id: &str) -> Result<bool, Refusal> {
-        let agents = self.store().agents().await?;
-        let by_id = agents.iter().find(|agent| agent.id.to_string() == name_or_id);
-        let found = by_id.or_else(|| agents.iter().find(|agent| agent.name == name_or_id));
-        let Some(agent) = found else { return Ok(false) };
+        let Some(agent) = self.find_agent(name_or_id).await? else { return Ok(false) };
+        self.revoke(agent.id).await
+    }
+
+    pub(crate) async fn revoke(&self, agent: AgentId) -> Result<bool, Refusal> {
         let mut tx = self.store().begin().await?;
-        let revoked = tx.revoke_agent(agent.id, self.now()).await?;
+        let revoked = tx.revoke_agent(agent, self.now()).await?;
         tx.commit().await?;
-        for key in self.store().keys_of_agent(agent.id).await? {
+        for key in self.store().keys_of_agent(agent).await? {
             self.withdraw_of_key(key).await?;
         }
         Ok(revoked)
@@ -207,12 +180,6 @@ impl Engine {
     pub async fn people(&self, person: &PersonActor) -> Result<Vec<Person>, Refusal> {
         oversees(person)?;
         Ok(self.store().people().await?)
-    }
-
-    /// Every agent, for operators and admins.
-    pub async fn agents(&self, person: &PersonActor) -> Result<Vec<AgentLine>, Refusal> {
-        oversees(person)?;
-        Ok(self.store().agents().await?)
     }
 
     /// The catalogue's actions, for operators and admins.
@@ -250,7 +217,7 @@ impl Engine {
 
     /// Every agent, for whoever runs the desk from its command line.
     pub async fn all_agents(&self) -> Result<Vec<AgentLine>, Refusal> {
-        Ok(self.store().agents().await?)
+        Ok(self.store().agents(None).await?)
     }
 
     async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
@@ -262,7 +229,7 @@ impl Engine {
 }
 
 /// Operators and admins; everybody else learns nothing.
-fn oversees(person: &PersonActor) -> Result<(), Refusal> {
+pub(crate) fn oversees(person: &PersonActor) -> Result<(), Refusal> {
     let roles = &person.person().roles;
     if roles.contains(&Role::Operator) || roles.contains(&Role::Admin) {
         Ok(())

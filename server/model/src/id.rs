@@ -106,6 +106,8 @@ id!(/// What was done.
     ReceiptId, ReceiptTag, "rct");
 id!(/// A journal line.
     EventId, EventTag, "evt");
+id!(/// A pause of one agent, or of everything.
+    PauseId, PauseTag, "pau");
 
 #[cfg(test)]
 mod tests {

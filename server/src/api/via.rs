@@ -85,7 +85,11 @@ async fn answered(engine: &Engine, request: Request) -> Result<Response, Rejecte
     };
     let body = body::bytes(&parts.headers, body, limit).await?;
     // Only now, so that a credential that is not there is told like one that the caller may not use.
-    let url = engine.catalogue().via_address(&address.credential, &address.tail).ok_or(Refusal::NotFound)?;
+    let url = engine.catalogue().via_address(&address.credential, &address.tail);
+    let Some(url) = url else {
+        engine.refuse_paused(&actor).await?;
+        return Err(Refusal::NotFound.into());
+    };
     let headers = for_the_service(parts.headers);
     let input = raw_request::arguments(&address.credential, &parts.method, &url, &headers, &body);
     let (surface, action) = (Surface::Via, Surface::Via.to_string());

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use engine::PauseScope;
 use engine::agent::AgentLine;
 use engine::registry::AgentWanted;
 use model::Ability;
@@ -22,6 +23,8 @@ pub(super) enum AgentCommand {
     List(List),
     /// End an agent: its key is refused from now on and its held calls are withdrawn
     Revoke(Revoke),
+    /// Pause an agent, or everything: calls are answered 503 and nothing is sent until it is resumed
+    Pause(Pause),
 }
 
 /// Make an agent and its first key. The key is shown once.
@@ -65,12 +68,32 @@ pub(super) struct Revoke {
     output: Output,
 }
 
+/// Pause an agent, or everything, at once and on every node; or resume.
+#[derive(Debug, Args)]
+pub(super) struct Pause {
+    /// The agent's name or id
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    agent: Option<String>,
+    /// Everything: calls of agents, of people and of everybody else
+    #[arg(long)]
+    all: bool,
+    /// Why, in your words, for the people on the desk
+    #[arg(long, value_name = "WORDS", conflicts_with = "resume")]
+    reason: Option<String>,
+    /// End the pause: what waited goes on
+    #[arg(long)]
+    resume: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
 impl AgentCommand {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         match self {
             Self::Add(add) => add.run(config).await,
             Self::List(list) => list.run(config).await,
             Self::Revoke(revoke) => revoke.run(config).await,
+            Self::Pause(pause) => pause.run(config).await,
         }
     }
 }
@@ -100,7 +123,8 @@ impl List {
         let agents = agents.map_err(|refusal| Failure::refused(&refusal, "Nothing was changed."))?;
         let rows: Vec<_> = agents.iter().map(row).collect();
         let items: Vec<_> = agents.iter().map(item).collect();
-        let text = table(&["Id", "Name", "Owner", "Approval", "Toolset", "Last used", "Revoked"], &rows);
+        let text =
+            table(&["Id", "Name", "Owner", "Approval", "Toolset", "Last used", "Paused", "Revoked"], &rows);
         self.output.print(&json!({ "items": items }), &text)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -120,6 +144,40 @@ impl Revoke {
     }
 }
 
+impl Pause {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let undone = if self.resume { "Nothing was resumed." } else { "Nothing was paused." };
+        let refused = |refusal| Failure::refused(&refusal, undone);
+        let engine = super::engine(config).await?;
+        let scope = match &self.agent {
+            None => PauseScope::Everything,
+            Some(agent) => {
+                let happened = "There is no agent of that name or id.";
+                let missing = || Failure::new(happened, undone, "Look at `countersign agent list`.");
+                let found = engine.find_agent(agent).await.map_err(refused)?;
+                PauseScope::Agent(found.ok_or_else(missing)?.id)
+            }
+        };
+        let changed = if self.resume {
+            engine.resume_at_console(scope).await
+        } else {
+            engine.pause_at_console(scope, self.reason.as_deref()).await
+        };
+        let changed = changed.map_err(refused)?;
+        let what = self.agent.clone().unwrap_or_else(|| "Everything".to_owned());
+        let text = match (self.resume, changed) {
+            (false, true) => format!("{what} is paused: calls are answered 503 and nothing is sent."),
+            (false, false) => format!("{what} was paused before; nothing was changed."),
+            (true, true) => format!("{what} was resumed; what waited goes on."),
+            (true, false) => format!("{what} was not paused; nothing was changed."),
+        };
+        let json =
+            json!({ "agent": self.agent, "all": self.all, "paused": !self.resume, "changed": changed });
+        self.output.print(&json, &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 fn row(agent: &AgentLine) -> Vec<String> {
     let time = |at: Option<model::Time>| at.map(|at| at.to_string()).unwrap_or_default();
     let approval = if agent.requires_approval { "every write" } else { "as the action says" };
@@ -130,6 +188,7 @@ fn row(agent: &AgentLine) -> Vec<String> {
         approval.to_owned(),
         agent.toolset.as_ref().map_or_else(|| "all".to_owned(), |names| names.join(", ")),
         time(agent.last_used_at),
+        time(agent.pause.as_ref().map(|pause| pause.at)),
         time(agent.revoked_at),
     ]
 }
@@ -144,6 +203,8 @@ fn item(agent: &AgentLine) -> Value {
         "abilities": agent.abilities,
         "toolset": agent.toolset,
         "last_used_at": agent.last_used_at,
+        "held": agent.held,
+        "paused_at": agent.pause.as_ref().map(|pause| pause.at),
         "revoked_at": agent.revoked_at,
     })
 }

@@ -35,6 +35,9 @@ pub(super) async fn store(
     };
     let new = new_call(engine, head, &stored, state, claim, input_hash);
     let mut tx = engine.store().begin().await?;
+    if tx.is_paused(new.row.agent_id).await? {
+        return Err(Refusal::Paused.into());
+    }
     if let Some(prompt) = prompt
         && !tx.spend_prompt(prompt, head.at).await?
     {

@@ -8,6 +8,7 @@ use model::{
 use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
+use super::pause::PAUSED;
 use super::{Store, StoreError, Tx, Window};
 
 /// A call as it is stored.
@@ -354,14 +355,12 @@ impl Store {
         Ok(!rows.is_empty() && (named.is_empty() || stored == named.iter().cloned().collect()))
     }
 
-    /// Confirmed calls whose undo window has passed, oldest first.
+    /// Confirmed calls whose undo window has passed and that are not paused, oldest first.
     pub async fn calls_to_send(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
-        self.ids(
-            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 ORDER BY send_at LIMIT $2",
-            now,
-            limit,
-        )
-        .await
+        let sql = format!(
+            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 AND NOT {PAUSED} ORDER BY send_at LIMIT $2"
+        );
+        self.ids(sqlx::AssertSqlSafe(sql), now, limit).await
     }
 
     /// Held calls that nobody decided in time.
@@ -410,7 +409,12 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
-    async fn ids(&self, sql: &'static str, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+    async fn ids(
+        &self,
+        sql: impl sqlx::SqlSafeStr,
+        now: Time,
+        limit: i64,
+    ) -> Result<Vec<CallId>, StoreError> {
         let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
@@ -593,15 +597,13 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Approved back to held, while the undo window is open.
+    /// Approved back to held, while the undo window is open or a pause keeps the call from being sent.
     pub async fn undo(&mut self, id: CallId, now: Time) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "UPDATE calls SET state = 'held', decided_at = NULL, send_at = NULL WHERE id = $1 AND state = 'approved' AND send_at > $2",
-        )
-        .bind(id.to_string())
-        .bind(now.micros())
-        .execute(&mut *self.inner)
-        .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE calls SET state = 'held', decided_at = NULL, send_at = NULL WHERE id = $1 AND state = 'approved' \
+             AND (send_at > $2 OR {PAUSED})"
+        ));
+        let done = sqlx::query(sql).bind(id.to_string()).bind(now.micros()).execute(&mut *self.inner).await?;
         Ok(done.rows_affected() == 1)
     }
 

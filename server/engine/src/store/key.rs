@@ -5,6 +5,7 @@ use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
 use super::{Store, StoreError, Tx};
+use crate::agent::KeyLine;
 use crate::token::HashedToken;
 
 /// A key or token that is in force, with whose it is.
@@ -72,6 +73,19 @@ impl Store {
         rows.iter().map(|row| Columns::new("keys", "id", row).parse("id")).collect()
     }
 
+    /// The keys of an agent with what is worth telling of them, newest first.
+    pub async fn key_lines(&self, agent: AgentId) -> Result<Vec<KeyLine>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT k.id, k.requires_approval, k.abilities, k.toolset, k.session, k.created_at, k.last_used_at, k.expires_at, \
+             k.revoked_at, (SELECT COUNT(*) FROM calls c WHERE c.key_id = k.id AND c.state IN ('held', 'approved', 'queued')) AS unsent \
+             FROM keys k WHERE k.agent_id = $1 ORDER BY k.id DESC",
+        )
+        .bind(agent.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        rows.iter().map(read_line).collect()
+    }
+
     /// Remembers that a key was used, at most once a minute.
     pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
         let query = sqlx::query(
@@ -132,5 +146,21 @@ fn read(row: &AnyRow) -> Result<KeyRow, StoreError> {
         toolset: columns.json_maybe("toolset")?,
         session: columns.get("session")?,
         last_used_at: columns.time_maybe("last_used_at")?,
+    })
+}
+
+fn read_line(row: &AnyRow) -> Result<KeyLine, StoreError> {
+    let columns = Columns::new("keys", "id", row);
+    Ok(KeyLine {
+        id: columns.parse("id")?,
+        requires_approval: columns.flag("requires_approval")?,
+        abilities: columns.json("abilities")?,
+        toolset: columns.json_maybe("toolset")?,
+        session: columns.get("session")?,
+        created_at: columns.time("created_at")?,
+        last_used_at: columns.time_maybe("last_used_at")?,
+        expires_at: columns.time_maybe("expires_at")?,
+        revoked_at: columns.time_maybe("revoked_at")?,
+        unsent: columns.number("unsent")?,
     })
 }

@@ -5,17 +5,20 @@
 use model::{Attempt, CallId, CallStatus, PersonId, Time};
 
 use super::columns::{Columns, to_json};
+use super::pause::PAUSED;
 use super::{Store, StoreError, Tx};
 
 impl Store {
-    /// What is queued, oldest first, from behind a call on.
+    /// What is queued and not paused, oldest first, from behind a call on.
     pub async fn queued_calls(&self, after: Option<CallId>, limit: i64) -> Result<Vec<CallId>, StoreError> {
-        let rows =
-            sqlx::query("SELECT id FROM calls WHERE state = 'queued' AND id > $1 ORDER BY id LIMIT $2")
-                .bind(after.map(|id| id.to_string()).unwrap_or_default())
-                .bind(limit)
-                .fetch_all(&self.read)
-                .await?;
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT id FROM calls WHERE state = 'queued' AND id > $1 AND NOT {PAUSED} ORDER BY id LIMIT $2"
+        ));
+        let rows = sqlx::query(sql)
+            .bind(after.map(|id| id.to_string()).unwrap_or_default())
+            .bind(limit)
+            .fetch_all(&self.read)
+            .await?;
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 

@@ -29,6 +29,7 @@ pub mod jobs;
 mod journal;
 pub mod keyring;
 mod likeness;
+pub mod notice;
 pub mod nudge;
 mod open_sends;
 pub mod outgoing;

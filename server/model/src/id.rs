@@ -106,6 +106,10 @@ id!(/// What was done.
     ReceiptId, ReceiptTag, "rct");
 id!(/// A journal line.
     EventId, EventTag, "evt");
+id!(/// Something that is owed to somebody who is to be told.
+    NoticeId, NoticeTag, "ntc");
+id!(/// A browser that is told by web push.
+    BrowserId, BrowserTag, "brw");
 
 #[cfg(test)]
 mod tests {

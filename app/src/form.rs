@@ -7,6 +7,7 @@ mod circle;
 mod decide;
 mod fault;
 mod next;
+mod notices;
 mod posted;
 mod run;
 mod settle;
@@ -47,9 +48,11 @@ pub const WITHDRAW: &str = "/do/withdraw";
 pub const SETTLE: &str = "/do/settle";
 /// Where changes of groups and tenants are posted to.
 pub const CIRCLE: &str = "/do/circle";
+/// Where changes of how somebody is told are posted to.
+pub const NOTICES: &str = "/do/notices";
 
 /// Every address that takes a form.
-pub const ALL: [&str; 8] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE];
+pub const ALL: [&str; 9] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, NOTICES];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -78,6 +81,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         WITHDRAW => submit::<withdraw::Withdraw>(path, visit, fields, read).await,
         SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
         CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
+        NOTICES => submit::<notices::Notices>(path, visit, fields, read).await,
         _ => return None,
     })
 }

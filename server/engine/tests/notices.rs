@@ -376,7 +376,7 @@ async fn check_vapid(desk: &Desk, header: &str, audience: &str) {
     let (token, key) =
         header.strip_prefix("vapid t=").and_then(|rest| rest.split_once(", k=")).expect("vapid");
     let ann = desk.visitor(&desk.ann).await;
-    assert_eq!(key, desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key);
+    assert_eq!(Some(key.to_owned()), desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key);
     let (signed, signature) = token.rsplit_once('.').expect("a signature");
     let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text).expect("base64url");
     UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, decoded(key))
@@ -425,6 +425,34 @@ on_both! {
         assert!(desk.engine.remove_browser(&max, id).await.expect("removed"));
         assert!(desk.engine.notice_sheet(&max).await.expect("a sheet").browsers.is_empty());
     }
+}
+
+on_both! {
+    async fn a_browser_that_was_taken_away_is_owed_nothing(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        note(&desk, "x").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        let ann = desk.visitor(&desk.ann).await;
+        let id = desk.engine.notice_sheet(&ann).await.expect("a sheet").browsers[0].id;
+        desk.engine.remove_browser(&ann, id).await.expect("removed");
+        desk.engine.send_notices().await.expect("nothing to send");
+        assert_eq!((service.pushed().len(), open(&desk).await), (0, 0));
+        assert!(desk.engine.notice_sheet(&ann).await.expect("a sheet").latest.is_empty());
+    }
+}
+
+/// What `check` and the log say.
+#[test]
+fn variables_that_are_not_set_are_told() {
+    let text = "[mail]\nsmtp = \"smtps://u@mail.test\"\nfrom = \"a@b.test\"\npassword = { env = \"NOT_SET_1\" }\n\
+                [[webhook]]\nname = \"a\"\nurl = { env = \"NOT_SET_2\" }\nsecret = { env = \"PATH\" }\nto = [\"role:approver\"]";
+    let told = engine::notice::warnings(&parsed(text));
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("the mail server needs the environment variable NOT_SET_1"), "{told:?}");
+    assert!(told[1].starts_with("the webhook “a” needs the environment variable NOT_SET_2"), "{told:?}");
 }
 
 on_both! {

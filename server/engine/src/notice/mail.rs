@@ -118,7 +118,7 @@ impl Message<'_> {
             if !value.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
                 return None;
             }
-            message.push_str(&format!("{name}: {value}\r\n"));
+            message.extend([name, ": ", &value, "\r\n"]);
         }
         message.push_str("\r\n");
         message.push_str(&self.words.mail(self.desk));

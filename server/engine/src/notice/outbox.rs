@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use model::{PersonId, Time};
+use model::{BrowserId, PersonId, Time};
 
 use super::words::Words;
 use super::{Channel, Kind, NotDelivered, Outcome, WEBHOOK};
 use crate::engine::Engine;
-use crate::fail_point;
 use crate::store::{NoticeEnd, NoticeRow, StoreError, Waiting};
 
 /// The most notices that one turn takes on.
@@ -63,7 +62,6 @@ impl Engine {
             return self.end(&notice, &[], Outcome::Moot, None).await;
         };
         let handed_over = tokio::time::timeout(LONGEST, self.deliver(&notice, &waiting)).await;
-        fail_point::reach("notice-sent").await;
         match handed_over.unwrap_or_else(|_| Err(NotDelivered::Later("No answer came in time.".to_owned()))) {
             Ok(()) => self.end(&notice, &waiting, Outcome::Sent, None).await,
             Err(NotDelivered::Never(why)) => self.end(&notice, &[], Outcome::GivenUp, Some(&why)).await,
@@ -83,6 +81,9 @@ impl Engine {
 
     /// What the notice tells of; `None`: nothing waits any more, or nobody wants to be told on this way.
     async fn waiting_for(&self, notice: &NoticeRow, now: Time) -> Result<Option<Vec<Waiting>>, StoreError> {
+        if notice.channel == Channel::Push && !self.is_told(notice).await? {
+            return Ok(None);
+        }
         if notice.kind == Kind::Test {
             return Ok(Some(Vec::new()));
         }
@@ -98,6 +99,13 @@ impl Engine {
             self.store().waiting_for_person(person, before, now).await?
         };
         Ok(Some(waiting).filter(|waiting| !waiting.is_empty()))
+    }
+
+    /// Whether the browser is still there, and still this person's.
+    async fn is_told(&self, notice: &NoticeRow) -> Result<bool, StoreError> {
+        let Ok(id) = notice.target.parse::<BrowserId>() else { return Ok(false) };
+        let browser = self.store().browser(id).await?;
+        Ok(browser.is_some_and(|browser| browser.person.to_string() == notice.addressee))
     }
 
     async fn deliver(&self, notice: &NoticeRow, waiting: &[Waiting]) -> Result<(), NotDelivered> {

@@ -25,8 +25,8 @@ pub struct NoticeSheet {
     pub choices: Choices,
     /// Their browsers.
     pub browsers: Vec<BrowserLine>,
-    /// The desk's public key, for a browser that wants to be told.
-    pub push_key: String,
+    /// The desk's public key, for a browser that wants to be told; `None`: it cannot be read now.
+    pub push_key: Option<String>,
     /// After how long a call that waits is told.
     pub after: Duration,
     /// The newest notices, newest first.
@@ -83,7 +83,7 @@ impl Engine {
         Ok(NoticeSheet {
             has_mail: self.catalogue().mail.is_some(),
             choices: self.store().notice_choices(person.id()).await?,
-            push_key: self.push_key().await?.public(),
+            push_key: self.push_key().await.ok().map(|key| key.public()),
             after: self.catalogue().notices.after,
             latest: latest.map(|row| line(row, &browsers)).collect(),
             browsers,

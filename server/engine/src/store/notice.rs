@@ -66,11 +66,16 @@ pub(crate) struct Waiting {
 const COLUMNS: &str =
     "SELECT id, addressee, channel, target, kind, created_at, tries, problem, outcome, ended_at FROM notices";
 
-/// The person `s.person_id` may decide the call `c`, and has not said yes already.
-const DECIDES: &str = "FROM calls c JOIN call_approvers ca ON ca.call_id = c.id JOIN person_subjects s ON s.subject = ca.subject \
-    WHERE c.state = 'held' AND c.created_at <= $1 AND c.expires_at > $2 \
-    AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id) \
-    AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = c.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
+/// Held calls that have waited long enough, each with whom it asks; and, after this, `who` is asked by which name. Both are
+/// looked up once: from the few calls that are held, never from everything that somebody could once decide.
+const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.created_at AS created_at, ca.subject AS subject, \
+    CASE WHEN c.self_approval = 0 THEN COALESCE(c.person_id, '') ELSE '' END AS barred \
+    FROM calls c CROSS JOIN call_approvers ca WHERE ca.call_id = c.id AND c.state = 'held' AND c.created_at <= $1 \
+    AND c.expires_at > $2), who AS MATERIALIZED (SELECT person_id, subject FROM person_subjects";
+
+/// The person `s.person_id` may decide the call `w`, and has not said yes already.
+const DECIDES: &str = "FROM waiting w JOIN who s ON s.subject = w.subject WHERE s.person_id <> w.barred \
+    AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = w.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
 
 /// The most calls that are looked at for one notice.
 pub(crate) const MOST_CALLS: i64 = 1_000;
@@ -86,11 +91,11 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<(PersonId, CallId)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT DISTINCT s.person_id AS person_id, c.id AS id {DECIDES} \
-             AND NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = s.person_id AND t.call_id = c.id) \
+            "{WAITING}) SELECT DISTINCT s.person_id AS person_id, w.id AS id {DECIDES} \
+             AND NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = s.person_id AND t.call_id = w.id) \
              AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = s.person_id), 1) = 1) \
              OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = s.person_id)) \
-             ORDER BY s.person_id, c.id LIMIT $4"
+             ORDER BY s.person_id, w.id LIMIT $4"
         ));
         let rows = sqlx::query(sql)
             .bind(before.micros())
@@ -115,7 +120,8 @@ impl Store {
         now: Time,
     ) -> Result<Vec<Waiting>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT DISTINCT c.id AS id, c.created_at AS created_at {DECIDES} AND s.person_id = $3 ORDER BY c.id LIMIT $4"
+            "{WAITING} WHERE person_id = $3) SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
+             ORDER BY w.id LIMIT $4"
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
         waiting(&query.bind(MOST_CALLS).fetch_all(&self.read).await?)
@@ -132,10 +138,10 @@ impl Store {
     ) -> Result<Vec<Waiting>, StoreError> {
         let places: Vec<String> = (0..subjects.len()).map(|index| format!("${}", index + 5)).collect();
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT DISTINCT c.id AS id, c.created_at AS created_at {DECIDES} \
-             AND ($3 = '' OR NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = $3 AND t.call_id = c.id)) \
-             AND EXISTS (SELECT 1 FROM person_subjects w WHERE w.person_id = s.person_id AND w.subject IN ({})) \
-             ORDER BY c.id LIMIT $4",
+            "{WAITING} WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))) \
+             SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
+             AND ($3 = '' OR NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = $3 AND t.call_id = w.id)) \
+             ORDER BY w.id LIMIT $4",
             places.join(", ")
         ));
         let mut query = sqlx::query(sql)

@@ -15,6 +15,7 @@ pub(crate) fn document(title: &str, refresh: Option<u32>, assets: Assets, body: 
                 <meta name="color-scheme" content="light dark"/>
                 <title>{title}</title>
                 <link rel="icon" type="image/svg+xml" href=assets.icon/>
+                <link rel="manifest" href="/manifest.webmanifest"/>
                 <link rel="stylesheet" href=assets.style/>
                 <script type="module" src=assets.script></script>
                 {refresh.map(|seconds| view! {
@@ -39,7 +40,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_framework_is_left_and_nothing_else_is_lost() {
-        let assets = Assets { style: "/s.css", script: "/s.js", icon: "/i.svg" };
+        let assets = Assets { style: "/s.css", script: "/s.js", icon: "/i.svg", notices: "/n.js" };
         let hostile = "<!></title><script>x</script>";
         let body = view! { <p title=hostile>{hostile}<textarea inner_html=crate::parts::text::content(hostile)></textarea></p> }.to_html();
         let html = document(hostile, Some(1), assets, body);

@@ -9,6 +9,7 @@ mod decide;
 mod fault;
 mod next;
 mod pause;
+mod notices;
 mod posted;
 mod revoke;
 mod run;
@@ -59,9 +60,24 @@ pub const REVOKE: &str = "/do/revoke";
 /// Where a new agent, or a further key of one, is posted to.
 pub const AGENT: &str = "/do/agent";
 
+/// Where changes of how somebody is told are posted to.
+pub const NOTICES: &str = "/do/notices";
+
 /// Every address that takes a form.
-pub const ALL: [&str; 11] =
-    [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, PAUSE, REVOKE, AGENT];
+pub const ALL: &[&str] = &[
+    SIGN_IN,
+    SIGN_OUT,
+    DECIDE,
+    UNDO,
+    RUN,
+    WITHDRAW,
+    SETTLE,
+    CIRCLE,
+    PAUSE,
+    REVOKE,
+    AGENT,
+    NOTICES,
+];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -93,6 +109,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         PAUSE => submit::<pause::Pause>(path, visit, fields, read).await,
         REVOKE => submit::<revoke::Revoke>(path, visit, fields, read).await,
         AGENT => submit::<agent::Add>(path, visit, fields, agent::read).await,
+        NOTICES => submit::<notices::Notices>(path, visit, fields, read).await,
         _ => return None,
     })
 }

@@ -12,6 +12,7 @@ pub(crate) mod inbox;
 pub(crate) mod item;
 pub(crate) mod journal;
 pub(crate) mod not_found;
+pub(crate) mod notices;
 pub(crate) mod people;
 pub(crate) mod receipts_of;
 pub(crate) mod run;

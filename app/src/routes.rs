@@ -28,6 +28,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/agents/:agent") view=pages::agent::AgentOf/>
                 <Route path=path!("/actions") view=pages::actions::Actions/>
                 <Route path=path!("/credentials") view=pages::credentials::Credentials/>
+                <Route path=path!("/account/notices") view=pages::notices::Notices/>
                 <Route path=path!("/journal") view=pages::journal::Journal/>
             </Routes>
         </Router>

@@ -31,6 +31,8 @@ pub struct Assets {
     pub script: &'static str,
     /// The icon (SVG).
     pub icon: &'static str,
+    /// The ES module of the page of notices.
+    pub notices: &'static str,
 }
 
 impl Visit {

@@ -16,11 +16,12 @@ export const PASSWORD = 'correct horse battery staple';
 
 export class Desk {
   /**
-   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream, settings?: string, more?: string}} options
-   *   `settings` and `more` go into the catalogue
+   * @param {{database: 'sqlite' | 'postgresql', upstream: import('./upstream.js').Upstream, settings?: string, more?: string, env?: Record<string, string>}} options
+   *   `settings` and `more` go into the catalogue, `env` into the server's environment
    */
-  static async start({ database, upstream, ...rest }) {
+  static async start({ database, upstream, env = {}, ...rest }) {
     const desk = new Desk();
+    desk.env = env;
     try {
       desk.folder = await mkdtemp(path.join(os.tmpdir(), 'countersign-'));
       desk.database = await makeDatabase(database, desk.folder);
@@ -37,7 +38,7 @@ export class Desk {
   }
 
   get #options() {
-    return { cwd: this.folder, env: { ...this.database.env, OFFICE_TOKEN: SECRET } };
+    return { cwd: this.folder, env: { ...this.database.env, OFFICE_TOKEN: SECRET, ...this.env } };
   }
 
   /** Starts the server and waits until it is ready; also after a kill. */

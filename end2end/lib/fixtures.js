@@ -10,7 +10,10 @@ export const test = base.extend({
   /** The project's database. */
   database: ['sqlite', { option: true }],
 
-  /** What else stands in the catalogue, given the upstream: `settings` of its `[server]`, and `more` at its end. */
+  /**
+   * What else stands in the catalogue, given the upstream: `settings` of its `[server]`, and `more` at its end; and `env`
+   * of the server.
+   */
   extras: async ({}, use) => {
     await use(() => ({}));
   },

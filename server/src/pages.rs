@@ -31,6 +31,8 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
         .layer(middleware::from_fn_with_state(Origins::of(&public_url), origin::check))
         .layer(middleware::from_fn(headers::no_store))
         .route(assets::ROUTE, get(assets::serve))
+        .route(assets::WORKER_ROUTE, get(assets::worker))
+        .route(assets::MANIFEST_ROUTE, get(assets::manifest))
         .layer(middleware::from_fn(headers::security))
         .layer(CompressionLayer::new())
 }

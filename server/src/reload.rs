@@ -40,6 +40,9 @@ fn reload(engine: &Engine, file: Option<&std::path::Path>) -> Result<(), Failure
 
 /// Says in the log which credentials have no secret. The server goes on: everything else can be done.
 pub(crate) async fn tell_of_missing_secrets(engine: &Engine) {
+    for warning in engine::notice::warnings(&engine.catalogue()) {
+        tracing::warn!("{warning}");
+    }
     match engine.credential_lines().await {
         Ok(lines) => {
             lines.iter().filter_map(CredentialLine::warning).for_each(|warning| tracing::warn!("{warning}"));

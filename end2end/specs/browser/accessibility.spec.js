@@ -63,7 +63,7 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectStanding(page, other.url, 'Declined');
       await expectAccessible(page, 'declined');
 
-      for (const address of ['/done', `/people/${ann.id}/receipts`, '/no-such-page']) {
+      for (const address of ['/done', `/people/${ann.id}/receipts`, '/account/notices', '/no-such-page']) {
         await page.goto(address);
         await expectAccessible(page, address);
       }

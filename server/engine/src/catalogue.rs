@@ -15,6 +15,7 @@ pub mod input;
 mod keywords;
 mod mistake;
 mod names;
+mod notices;
 mod offer;
 mod output;
 mod passing_on;
@@ -32,6 +33,7 @@ mod template;
 mod tests;
 mod tool;
 mod upstream;
+mod webhook;
 mod work;
 
 use std::sync::Arc;
@@ -42,6 +44,7 @@ pub use caller::{Caller, CallerKind};
 pub use composing::Unfit;
 pub use convert::Conversion;
 pub use mistake::{Mistake, Mistakes};
+pub use notices::{MailSecurity, MailSettings, NoticeSettings};
 pub use preview::PreviewTemplate;
 pub use refusals::RefusalRule;
 pub use request::RequestTemplate;
@@ -52,6 +55,7 @@ pub use settings::ServerSettings;
 pub use surfaces::Surfaces;
 pub use tool::ToolCall;
 pub use upstream::Upstream;
+pub use webhook::{Webhook, WebhookKind, WebhookUrl};
 
 use crate::credential::Credential;
 use crate::handler::{Handler, Handlers};
@@ -67,6 +71,11 @@ pub struct Catalogue {
     pub server: ServerSettings,
     /// Which surfaces are switched on.
     pub surfaces: Surfaces,
+    /// When people are told that a call waits for them.
+    pub notices: NoticeSettings,
+    /// How mail is sent; `None`: none is.
+    pub mail: Option<MailSettings>,
+    webhooks: Vec<Arc<Webhook>>,
     credentials: Vec<Arc<Credential>>,
     upstreams: Vec<Arc<Upstream>>,
     actions: Vec<Arc<Action>>,
@@ -106,6 +115,9 @@ impl Catalogue {
         Self {
             server: ServerSettings::default(),
             surfaces: Surfaces::default(),
+            notices: NoticeSettings::default(),
+            mail: None,
+            webhooks: Vec::new(),
             credentials: Vec::new(),
             upstreams: Vec::new(),
             actions: Vec::new(),
@@ -152,6 +164,16 @@ impl Catalogue {
         self.upstreams.iter()
     }
 
+    /// The webhook of this name.
+    pub fn webhook(&self, name: &str) -> Option<&Arc<Webhook>> {
+        self.webhooks.iter().find(|webhook| webhook.name == name)
+    }
+
+    /// Every webhook, in the order of the file.
+    pub fn webhooks(&self) -> impl Iterator<Item = &Arc<Webhook>> {
+        self.webhooks.iter()
+    }
+
     /// The credential of this name.
     pub fn credential(&self, name: &str) -> Option<&Arc<Credential>> {
         self.credentials.iter().find(|credential| credential.name == name)
@@ -163,7 +185,8 @@ impl Catalogue {
     }
 }
 
-const KEYS: &[&str] = &["server", "surfaces", "credential", "action", "upstream"];
+const KEYS: &[&str] =
+    &["server", "surfaces", "credential", "action", "upstream", "notices", "mail", "webhook"];
 
 /// An action that a program brings along beside those of the file.
 fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -> Result<Action, Mistakes> {
@@ -191,6 +214,12 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     let section = Section::open(root, "the catalogue", KEYS, notes)?;
     let server = section.get("server").and_then(|node| ServerSettings::read(node, notes)).unwrap_or_default();
     let surfaces = section.get("surfaces").and_then(|node| Surfaces::read(node, notes)).unwrap_or_default();
+    let notices =
+        section.get("notices").and_then(|node| NoticeSettings::read(node, notes)).unwrap_or_default();
+    let mail = section.get("mail").and_then(|node| MailSettings::read(node, notes));
+    let written = entries(&section, "webhook");
+    distinct_names(written, "webhook", notes);
+    let webhooks = written.iter().filter_map(|node| webhook::read(node, notes)).map(Arc::new).collect();
     let written = entries(&section, "credential");
     let names = distinct_names(written, "credential", notes);
     let credentials: Vec<Arc<Credential>> =
@@ -214,7 +243,7 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     distinct_names(written, "action", notes);
     let actions =
         written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
-    Some(Catalogue { server, surfaces, credentials, upstreams, actions })
+    Some(Catalogue { server, surfaces, notices, mail, webhooks, credentials, upstreams, actions })
 }
 
 /// The tables of `[[key]]`.

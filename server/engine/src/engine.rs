@@ -54,6 +54,8 @@ struct Inner {
     sign_ins: Semaphore,
     /// Names this process in the leases it holds.
     node: String,
+    /// Further roots of trust for TLS, as PEM.
+    roots: Option<Vec<u8>>,
 }
 
 /// What an engine is opened with.
@@ -121,6 +123,7 @@ impl Engine {
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             node,
+            roots: options.roots,
         }));
         engine.load_tools().await?;
         Ok(engine)
@@ -306,6 +309,11 @@ impl Engine {
 
     pub(crate) fn node(&self) -> &str {
         &self.0.node
+    }
+
+    /// Further roots of trust for TLS, as PEM.
+    pub(crate) fn roots(&self) -> Option<&[u8]> {
+        self.0.roots.as_deref()
     }
 
     /// Until when this process answers for a send that it begins or renews now.

@@ -60,6 +60,10 @@ impl Engine {
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             engine.check_due_upstreams().await
         }));
+        tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
+            engine.plan_notices().await?;
+            engine.send_notices().await
+        }));
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             if engine.sealer().refresh() {
                 tracing::info!("the sealing keys were read again");
@@ -143,6 +147,7 @@ impl Engine {
         in_batches(|| store.erase_answers(now, BATCH)).await?;
         in_batches(|| store.delete_expired_sessions(now, BATCH)).await?;
         in_batches(|| store.delete_old_prompts(now, BATCH)).await?;
+        in_batches(|| self.delete_old_notices(BATCH)).await?;
         in_batches(|| self.forget_receipts()).await
     }
 

@@ -32,6 +32,7 @@ mod journal;
 pub mod keyring;
 mod likeness;
 mod metrics;
+pub mod notice;
 pub mod nudge;
 mod open_sends;
 pub mod outgoing;

@@ -38,6 +38,10 @@ pub enum Purpose {
     RequestState,
     /// The cover around a `RequestState`: it opens wherever the key is known, and tells what was made here.
     RequestStateCover,
+    /// A browser's endpoint and keys for web push.
+    Browser,
+    /// The key that push services know this desk by.
+    PushKey,
 }
 
 impl Purpose {
@@ -52,6 +56,8 @@ impl Purpose {
             Self::View => "view",
             Self::RequestState => "request_state",
             Self::RequestStateCover => "request_state_cover",
+            Self::Browser => "browser",
+            Self::PushKey => "push_key",
         }
     }
 }

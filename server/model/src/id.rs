@@ -108,6 +108,10 @@ id!(/// A journal line.
     EventId, EventTag, "evt");
 id!(/// A pause of one agent, or of everything.
     PauseId, PauseTag, "pau");
+id!(/// Something that is owed to somebody who is to be told.
+    NoticeId, NoticeTag, "ntc");
+id!(/// A browser that is told by web push.
+    BrowserId, BrowserTag, "brw");
 
 #[cfg(test)]
 mod tests {

@@ -25,7 +25,8 @@ impl Check {
         let file = config.shown();
         match config.catalogue() {
             Ok(catalogue) => {
-                let warnings = without_secret(config, &catalogue).await;
+                let mut warnings = without_secret(config, &catalogue).await;
+                warnings.extend(engine::notice::warnings(&catalogue));
                 let json = json!({ "file": file, "valid": true, "mistakes": [], "warnings": warnings });
                 let lines: Vec<_> = warnings.iter().map(|warning| format!("\nWarning: {warning}")).collect();
                 self.output.print(&json, &format!("{file}: no mistakes{}", lines.concat()))?;

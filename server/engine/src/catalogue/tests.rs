@@ -1023,3 +1023,81 @@ request = { url = "https://a.example/{{ input.other }}" }
     }
     assert_eq!(told.matches("does not fit").count(), 3, "{told}");
 }
+
+#[test]
+fn notices_mail_and_webhooks_are_read() {
+    let catalogue = parse(
+        r#"
+        [notices]
+        after = "2m"
+        [mail]
+        smtp = "smtps://desk%40house@mail.example"
+        password = { env = "SMTP_PASSWORD" }
+        from = "The desk <desk@house.example>"
+        [[webhook]]
+        name = "hook"
+        url = "https://chat.example/hook"
+        secret = { env = "HOOK_SECRET" }
+        to = ["person:Ann@house.example", "role:operator"]
+        [[webhook]]
+        name = "chat"
+        kind = "slack"
+        url = { env = "SLACK_URL" }
+        to = ["group:mailers"]
+        "#,
+    );
+    assert_eq!((catalogue.notices.after.as_secs(), catalogue.notices.every.as_secs()), (120, 300));
+    let mail = catalogue.mail.as_ref().expect("a mail server");
+    assert_eq!(
+        (mail.host.as_str(), mail.port, mail.user.as_deref()),
+        ("mail.example", 465, Some("desk@house"))
+    );
+    assert_eq!((mail.from_name.as_deref(), mail.from.as_str()), (Some("The desk"), "desk@house.example"));
+    let hook = catalogue.webhook("hook").expect("a webhook");
+    assert_eq!(hook.to, ["person:ann@house.example", "role:operator"]);
+    assert_eq!(hook.variables(), ["HOOK_SECRET"]);
+    assert_eq!(catalogue.webhook("chat").expect("another").variables(), ["SLACK_URL"]);
+}
+
+#[test]
+fn mistakes_in_notices_mail_and_webhooks_are_told_with_their_line() {
+    for (text, told) in [
+        ("[notices]\nafer = 1", "c.toml:2:1: “afer” is not a key of [notices]; did you mean “after”?"),
+        ("[notices]\nafter = \"2d\"", "c.toml:2:9: “after” is too long; expected at most 24h"),
+        ("[mail]\nsmtp = \"smtps://h\"", "c.toml:1:1: [mail] lacks “from”"),
+        (
+            "[mail]\nsmtp = \"smtps://u:p@h\"\nfrom = \"a@b.example\"\npassword = { env = \"P\" }",
+            "c.toml:2:8: a password does not belong into the catalogue; expected password = { env = \"NAME\" }",
+        ),
+        ("[mail]\nsmtp = \"mail.example\"\nfrom = \"a@b.example\"", "c.toml:2:8: “smtp” is no mail server"),
+        (
+            "[mail]\nsmtp = \"smtps://u@h\"\nfrom = \"a@b.example\"",
+            "c.toml:1:1: a mail server is signed in to with a user and a password",
+        ),
+        (
+            "[mail]\nsmtp = \"smtps://h\"\nfrom = \"a@b.example\\r\\nBcc: c@d.example\"",
+            "c.toml:3:8: “from” is no address",
+        ),
+        (
+            "[[webhook]]\nname = \"x\"\nkind = \"slak\"",
+            "c.toml:3:8: “slak” is no kind; expected standard or slack; did you mean “slack”?",
+        ),
+        ("[[webhook]]\nname = \"x\"", "c.toml:1:1: a webhook lacks “secret”"),
+        (
+            "[[webhook]]\nurl = \"http://chat.example/\"",
+            "c.toml:2:7: “url” is plain http; expected https, or allow_http = true",
+        ),
+        (
+            "[[webhook]]\nurl = \"https://CHAT.example/\"",
+            "c.toml:2:7: “url” cannot be sent to: The URL is not in its canonical form",
+        ),
+        ("[[webhook]]\nto = [\"role:aprover\"]", "did you mean “approver”?"),
+        ("[[webhook]]\nto = [\"grp:x\"]", "“grp:x” is nobody who could decide"),
+        ("[[webhook]]\nto = []", "“to” names nobody"),
+        ("[[webhook]]\nname = \"a\"\n[[webhook]]\nname = \"a\"", "there are two of the webhook “a”"),
+        ("[[webhok]]", "did you mean “webhook”?"),
+    ] {
+        let mistakes = Catalogue::parse(text, "c.toml").expect_err(text).to_string();
+        assert!(mistakes.contains(told), "{text}\n{mistakes}\nlacks: {told}");
+    }
+}

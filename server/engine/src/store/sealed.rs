@@ -52,13 +52,15 @@ const fn column(
 
 impl SealedColumn {
     /// Every column with sealed values.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         column(Purpose::Input, "calls", "id", "id", "input"),
         column(Purpose::Preview, "calls", "id", "id", "preview"),
         column(Purpose::Result, "calls", "id", "id", "result"),
         column(Purpose::Answer, "claims", "slot", "call_id", "answer"),
         column(Purpose::Credential, "credential_secrets", "name", "name", "secret"),
         column(Purpose::Session, "sessions", "hash", "hash", "data"),
+        column(Purpose::Browser, "push_subscriptions", "id", "id", "data"),
+        column(Purpose::PushKey, "push_keys", "name", "name", "secret"),
     ];
 
     /// Before the first row.

@@ -1,0 +1,168 @@
+//! The outbox: what is due is taken by one process, sent, and marked.
+
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use model::{BrowserId, PersonId, Time};
+
+use super::words::Words;
+use super::{Channel, Kind, NotDelivered, Outcome, WEBHOOK};
+use crate::engine::Engine;
+use crate::store::{NoticeEnd, NoticeRow, StoreError, Waiting};
+
+/// The most notices that one turn takes on.
+const BATCH: i64 = 100;
+
+/// How many are sent at once: one server that does not answer keeps no other notice waiting.
+const AT_ONCE: usize = 8;
+
+/// How long handing one over may take.
+const LONGEST: Duration = Duration::from_secs(45);
+
+/// How long a process has a notice that it took; longer than it can take to hand over.
+const LEASE: i64 = 120;
+
+/// Seconds until the second try; each pause is twice the one before.
+const FIRST_PAUSE: i64 = 30;
+const LONGEST_PAUSE: i64 = 3_600;
+
+/// Seconds after which nobody tries any more.
+const GIVEN_UP_AFTER: i64 = 86_400;
+
+/// Seconds for which it can be seen how a notice ended.
+const KEPT: i64 = 86_400;
+
+impl Engine {
+    /// Sends what is due. What another process has taken is left to it.
+    pub async fn send_notices(&self) -> Result<(), StoreError> {
+        let due = self.store().due_notices(self.now(), BATCH).await?;
+        let sends = futures::stream::iter(due).map(|notice| self.send_notice(notice));
+        let ends: Vec<Result<(), StoreError>> = sends.buffer_unordered(AT_ONCE).collect().await;
+        ends.into_iter().collect()
+    }
+
+    /// Forgets what was told long ago.
+    pub(crate) async fn delete_old_notices(&self, limit: i64) -> Result<u64, StoreError> {
+        let before = self.now().plus_seconds(-KEPT);
+        let tellings = self.store().delete_old_tellings(before, limit).await?;
+        Ok(tellings.max(self.store().delete_old_notices(before, limit).await?))
+    }
+
+    /// Takes one notice, sends it, and marks how that ended. `at least once`: dying between the two repeats it.
+    pub(super) async fn send_notice(&self, notice: NoticeRow) -> Result<(), StoreError> {
+        let (store, now) = (self.store(), self.now());
+        if !store.take_notice(notice.id, now, self.node(), now.plus_seconds(LEASE)).await? {
+            return Ok(());
+        }
+        if let Some(later) = self.quiet_until(&notice, now).await? {
+            return store.put_notice_back(notice.id, self.node(), later, None, false).await.map(drop);
+        }
+        let waiting = self.waiting_for(&notice, now).await?;
+        let Some(waiting) = waiting else {
+            return self.end(&notice, &[], Outcome::Moot, None).await;
+        };
+        let handed_over = tokio::time::timeout(LONGEST, self.deliver(&notice, &waiting)).await;
+        match handed_over.unwrap_or_else(|_| Err(NotDelivered::Later("No answer came in time.".to_owned()))) {
+            Ok(()) => self.end(&notice, &waiting, Outcome::Sent, None).await,
+            Err(NotDelivered::Never(why)) => self.end(&notice, &[], Outcome::GivenUp, Some(&why)).await,
+            Err(NotDelivered::Later(why)) => self.try_later(&notice, &why).await,
+        }
+    }
+
+    /// When the quiet hours end that hold now. A test is wanted now.
+    async fn quiet_until(&self, notice: &NoticeRow, now: Time) -> Result<Option<Time>, StoreError> {
+        let Ok(person) = notice.addressee.parse::<PersonId>() else { return Ok(None) };
+        if notice.kind == Kind::Test {
+            return Ok(None);
+        }
+        let choices = self.store().notice_choices(person).await?;
+        Ok(choices.quiet.and_then(|quiet| quiet.until(now)))
+    }
+
+    /// What the notice tells of; `None`: nothing waits any more, or nobody wants to be told on this way.
+    async fn waiting_for(&self, notice: &NoticeRow, now: Time) -> Result<Option<Vec<Waiting>>, StoreError> {
+        if notice.channel == Channel::Push && !self.is_told(notice).await? {
+            return Ok(None);
+        }
+        if notice.kind == Kind::Test {
+            return Ok(Some(Vec::new()));
+        }
+        let before = self.waiting_before(now);
+        let waiting = if let Some(name) = notice.addressee.strip_prefix(WEBHOOK) {
+            let Some(webhook) = self.catalogue().webhook(name).cloned() else { return Ok(None) };
+            self.store().waiting_for_subjects(&webhook.to, None, before, now).await?
+        } else {
+            let Ok(person) = notice.addressee.parse::<PersonId>() else { return Ok(None) };
+            if notice.channel == Channel::Mail && !self.store().notice_choices(person).await?.mail {
+                return Ok(None);
+            }
+            self.store().waiting_for_person(person, before, now).await?
+        };
+        Ok(Some(waiting).filter(|waiting| !waiting.is_empty()))
+    }
+
+    /// Whether the browser is still there, and still this person's.
+    async fn is_told(&self, notice: &NoticeRow) -> Result<bool, StoreError> {
+        let Ok(id) = notice.target.parse::<BrowserId>() else { return Ok(false) };
+        let browser = self.store().browser(id).await?;
+        Ok(browser.is_some_and(|browser| browser.person.to_string() == notice.addressee))
+    }
+
+    async fn deliver(&self, notice: &NoticeRow, waiting: &[Waiting]) -> Result<(), NotDelivered> {
+        let who = if notice.channel == Channel::Webhook { "a person" } else { "you" };
+        let words = Words::of(notice.kind, waiting, who);
+        match notice.channel {
+            Channel::Mail => self.send_mail(notice, &words).await,
+            Channel::Push => self.send_push(notice, &words).await,
+            Channel::Webhook => self.send_webhook(notice, &words).await,
+        }
+    }
+
+    /// Marks a notice as ended. Every call that it told of counts as told, so that none is told again by itself.
+    async fn end(
+        &self,
+        notice: &NoticeRow,
+        told: &[Waiting],
+        outcome: Outcome,
+        problem: Option<&str>,
+    ) -> Result<(), StoreError> {
+        if let Some(problem) = problem {
+            tracing::warn!(notice = %notice.id, channel = notice.channel.as_str(), problem, "a notice was given up");
+        }
+        let now = self.now();
+        let mut tx = self.store().begin().await?;
+        if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
+            return Ok(());
+        }
+        for one in told {
+            tx.claim_telling(&notice.addressee, one.call, now).await?;
+        }
+        tx.commit().await
+    }
+
+    async fn try_later(&self, notice: &NoticeRow, why: &str) -> Result<(), StoreError> {
+        let next = self.now().plus_seconds(pause(notice.tries));
+        if next > notice.created_at.plus_seconds(GIVEN_UP_AFTER) {
+            return self.end(notice, &[], Outcome::GivenUp, Some(why)).await;
+        }
+        tracing::warn!(notice = %notice.id, channel = notice.channel.as_str(), problem = why, "a notice could not be handed over; it is tried again");
+        self.store().put_notice_back(notice.id, self.node(), next, Some(why), true).await.map(drop)
+    }
+}
+
+/// Seconds until the next try, after so many that came before this one.
+fn pause(tries: u32) -> i64 {
+    FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_and_end() {
+        let pauses: Vec<i64> = (0..9).map(pause).collect();
+        assert_eq!(pauses, [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]);
+        assert_eq!(pause(u32::MAX), LONGEST_PAUSE);
+    }
+}

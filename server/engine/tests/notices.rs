@@ -1,0 +1,554 @@
+//! Being told: who, when, how often, and never of what.
+
+mod desk;
+mod receivers;
+
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use desk::{Behaviour, Desk, arrival, decline, parsed, with_keys};
+use engine::ambient::Ambient;
+use engine::notice::{Choices, Outcome, Quiet};
+use engine::seal::Sealer;
+use engine::{Engine, OpenOptions};
+use model::{CallId, CallStatus, Person, Refusal};
+use receivers::{Browser, MailServer, PushService};
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+use serde_json::{Value, json};
+
+/// Something that only the payload, the agent's words or a title can have brought along.
+const CANARY: &str = "canary-4711";
+
+/// A mail server that the desk sends through.
+async fn mail_of(desk: &Desk) -> MailServer {
+    let mail = MailServer::start().await;
+    desk.reload_with(&mail_table(&mail));
+    mail
+}
+
+fn mail_table(mail: &MailServer) -> String {
+    format!(
+        "[mail]\nsmtp = \"smtp://{}\"\nfrom = \"Countersign <desk@house.test>\"\nallow_plain = true\n",
+        mail.address
+    )
+}
+
+const PUSH: &str = "[notices]\nallow_http = true\nallow_private = true\n";
+
+/// A call that waits for Ann.
+async fn note(desk: &Desk, text: &str) -> CallId {
+    desk.held(desk.careful("note", json!({ "text": text })).await).await
+}
+
+/// What the job does at each of its turns.
+async fn turn(engine: &Engine) {
+    engine.plan_notices().await.expect("planned");
+    engine.send_notices().await.expect("sent");
+}
+
+/// The links of a mail.
+fn links(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with("http")).collect()
+}
+
+on_both! {
+    async fn only_those_who_may_decide_are_told(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test"]);
+        let two = desk.careful("two_people", json!({ "target": "x" })).await;
+        desk.held(two).await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "max@desk.test", "olga@desk.test"]);
+    }
+}
+
+on_both! {
+    async fn whoever_has_confirmed_is_not_told_and_whoever_is_gone_neither(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let two = desk.held(desk.careful("two_people", json!({ "target": "x" })).await).await;
+        desk.confirms(&desk.max, two).await.expect("one of two");
+        let other = desk.careful("two_people", json!({ "target": "y" })).await;
+        desk.held(other).await;
+        desk.engine.disable_person("max@desk.test").await.expect("disabled");
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["olga@desk.test"]);
+    }
+}
+
+on_both! {
+    async fn nobody_is_told_before_the_minute_and_nobody_twice(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let call = note(&desk, "x").await;
+        desk.pass(50);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 0);
+        desk.pass(11);
+        for _ in 0..3 {
+            turn(&desk.engine).await;
+            desk.pass(400);
+        }
+        assert_eq!(mail.tries(), 1);
+        let text = &mail.mails()[0].text;
+        assert!(text.contains("Subject: A call waits for you\r\n"), "{text}");
+        let desk_url = desk.engine.public_url();
+        assert_eq!(links(text), [format!("{desk_url}/inbox/{call}"), format!("{desk_url}/account/notices")]);
+    }
+}
+
+on_both! {
+    async fn a_decided_call_owes_nothing(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let (first, second) = (note(&desk, "x").await, note(&desk, "y").await);
+        let ann = desk.decider(&desk.ann).await;
+        desk.engine.decide(&ann, first, decline("no")).await.expect("declined");
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        assert_eq!(open(&desk).await, 1);
+        // Decided after it was owed and before it was sent.
+        desk.engine.decide(&ann, second, decline("no")).await.expect("declined");
+        desk.engine.send_notices().await.expect("nothing to send");
+        assert_eq!((mail.tries(), open(&desk).await), (0, 0));
+    }
+}
+
+async fn open(desk: &Desk) -> i64 {
+    desk.database.count("SELECT COUNT(*) FROM notices WHERE ended_at IS NULL").await
+}
+
+on_both! {
+    async fn several_are_told_of_at_once_and_more_only_after_a_while(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        for text in ["x", "y", "z"] {
+            note(&desk, text).await;
+        }
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 1);
+        let text = mail.mails()[0].text.clone();
+        assert!(text.contains("Subject: 3 calls wait for you\r\n"), "{text}");
+        assert_eq!(links(&text)[0], format!("{}/inbox", desk.engine.public_url()));
+        for text in ["v", "w"] {
+            note(&desk, text).await;
+        }
+        desk.pass(120);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 1, "not within five minutes");
+        desk.pass(180);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 2);
+        assert!(mail.mails()[1].text.contains("Subject: 5 calls wait for you\r\n"));
+    }
+}
+
+on_both! {
+    async fn nobody_is_told_in_their_quiet_hours(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let ann = desk.visitor(&desk.ann).await;
+        let minute = |ahead: i64| {
+            let then = desk.engine.now().plus_seconds(ahead * 60).to_chrono();
+            then.format("%H:%M").to_string()
+        };
+        let quiet = Quiet::parse(&minute(-1), &minute(120));
+        assert!(quiet.is_some());
+        desk.engine.set_notice_choices(&ann, Choices { mail: true, quiet }).await.expect("kept");
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        desk.pass(3_600);
+        turn(&desk.engine).await;
+        assert_eq!((mail.tries(), open(&desk).await), (0, 1));
+        desk.pass(3_600);
+        turn(&desk.engine).await;
+        assert_eq!((mail.tries(), open(&desk).await), (1, 0));
+        // Chosen while it is owed, it counts too; and a test is sent whenever it is asked for.
+        desk.engine.set_notice_choices(&ann, Choices { mail: true, quiet: None }).await.expect("kept");
+        note(&desk, "y").await;
+        desk.pass(400);
+        desk.engine.plan_notices().await.expect("planned");
+        let quiet = Quiet::parse(&minute(-1), &minute(120));
+        desk.engine.set_notice_choices(&ann, Choices { mail: true, quiet }).await.expect("kept");
+        desk.engine.send_notices().await.expect("put back");
+        assert_eq!((mail.tries(), open(&desk).await), (1, 1));
+        assert!(desk.engine.test_notices(&ann).await.expect("tested"));
+        assert_eq!(mail.tries(), 2);
+        assert!(mail.mails()[1].text.contains("Subject: A test notice from Countersign\r\n"));
+    }
+}
+
+on_both! {
+    async fn whoever_wants_no_mail_gets_none(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let ann = desk.visitor(&desk.ann).await;
+        desk.engine.set_notice_choices(&ann, Choices { mail: false, quiet: None }).await.expect("kept");
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert!(!desk.engine.test_notices(&ann).await.expect("no way"));
+        assert_eq!((mail.tries(), open(&desk).await), (0, 0));
+        // What waited before they chose otherwise is told.
+        desk.engine.set_notice_choices(&ann, Choices::default()).await.expect("kept");
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 1);
+    }
+}
+
+on_both! {
+    async fn two_nodes_send_one(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let second = desk.second_node().await;
+        second.replace_catalogue(desk.engine.catalogue().as_ref().clone());
+        for round in 1..=5 {
+            note(&desk, &format!("x{round}")).await;
+            desk.pass(400);
+            tokio::join!(turn(&desk.engine), turn(&second));
+            tokio::join!(turn(&second), turn(&desk.engine));
+            assert_eq!(mail.tries(), round);
+        }
+    }
+}
+
+on_both! {
+    async fn a_crash_between_the_sending_and_its_mark_repeats_it_under_the_same_id(desk: Desk) {
+        desk.reload_with(&slack("to = [\"role:member\"]"));
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(desk.upstream.writes().len(), 1);
+        // As a process leaves it that dies there: taken, sent, and not marked.
+        let until = desk.engine.now().plus_seconds(120).micros();
+        let taken = format!("UPDATE notices SET outcome = NULL, ended_at = NULL, lease_owner = 'dead', lease_until = {until}");
+        desk.database.run(&taken).await.expect("taken");
+        turn(&desk.engine).await;
+        assert_eq!(desk.upstream.writes().len(), 1, "the lease of the other process holds");
+        desk.pass(121);
+        turn(&desk.engine).await;
+        turn(&desk.engine).await;
+        let ids: Vec<String> = desk.upstream.writes().iter().map(|seen| header(&seen.head, "webhook-id")).collect();
+        assert_eq!(ids.len(), 2);
+        assert_eq!(ids[0], ids[1]);
+        assert!(ids[0].starts_with("ntc_"), "{ids:?}");
+    }
+}
+
+fn slack(to: &str) -> String {
+    format!(
+        "[[webhook]]\nname = \"chat\"\nkind = \"slack\"\nurl = \"http://UPSTREAM/chat\"\nallow_http = true\nallow_private = true\n{to}\n"
+    )
+}
+
+fn header(head: &str, name: &str) -> String {
+    let line = head.lines().find_map(|line| {
+        let (found, value) = line.split_once(':')?;
+        found.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+    });
+    line.unwrap_or_default()
+}
+
+on_both! {
+    async fn a_webhook_is_told_of_what_its_people_may_decide(desk: Desk) {
+        desk.reload_with(&slack("to = [\"group:mailers\"]"));
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("in");
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert!(desk.upstream.writes().is_empty(), "Ann's own calls are nothing to the mailers");
+        let grouped = desk.careful("grouped", json!({ "to": CANARY })).await;
+        desk.held(grouped).await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        turn(&desk.engine).await;
+        let writes = desk.upstream.writes();
+        assert_eq!(writes.len(), 1);
+        let body: Value = serde_json::from_str(&writes[0].body).expect("JSON");
+        let text = body["text"].as_str().expect("a text");
+        assert!(text.starts_with("A call waits for a person. It has waited since ") && text.contains("/inbox/call_"), "{text}");
+        assert!(!text.contains(CANARY));
+    }
+}
+
+on_both! {
+    async fn a_redirect_is_not_followed_and_no_answer_is_a_failure(desk: Desk) {
+        desk.reload_with(&slack("to = [\"role:member\"]"));
+        note(&desk, "x").await;
+        for behaviour in [Behaviour::Answer(302, String::new()), Behaviour::Cut, Behaviour::Answer(500, String::new())] {
+            desk.upstream.behave(behaviour);
+            desk.pass(3_601);
+            turn(&desk.engine).await;
+            assert_eq!(open(&desk).await, 1);
+        }
+        assert_eq!(desk.upstream.requests(), 3);
+    }
+}
+
+on_both! {
+    async fn pauses_grow_and_after_a_day_it_is_given_up(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        mail.refuse(Some("451 later"));
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 1);
+        desk.pass(20);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 1, "half a minute first");
+        desk.pass(11);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 2);
+        desk.pass(31);
+        turn(&desk.engine).await;
+        assert_eq!(mail.tries(), 2, "then a minute");
+        for _ in 0..30 {
+            desk.pass(3_601);
+            turn(&desk.engine).await;
+        }
+        let tries = mail.tries();
+        assert!((20..=30).contains(&tries), "{tries}");
+        let ann = desk.visitor(&desk.ann).await;
+        let latest = desk.engine.notice_sheet(&ann).await.expect("a sheet").latest;
+        assert_eq!((latest.len(), latest[0].outcome), (1, Some(Outcome::GivenUp)));
+        assert_eq!(latest[0].problem.as_deref(), Some("The mail server did not take it (451)."));
+    }
+}
+
+on_both! {
+    async fn what_was_told_is_cleaned(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let call = note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        desk.pass(80_000);
+        desk.engine.erase().await.expect("erased");
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM notices").await, 1);
+        desk.pass(10_000);
+        desk.engine.erase().await.expect("erased");
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM notices").await, 0);
+        // It lapses; until then it is not told of again.
+        assert_eq!(mail.tries(), 1);
+        desk.engine.expire_calls().await.expect("lapsed");
+        assert_eq!(desk.ended(call).await.status, CallStatus::Expired);
+        desk.engine.erase().await.expect("erased");
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM notice_told").await, 0);
+    }
+}
+
+/// A browser of this person's at that service.
+async fn browser_of(desk: &Desk, person: &Person, service: &PushService, name: &str) -> Browser {
+    let browser = Browser::new();
+    let subscription = browser.subscription(service.endpoint(name));
+    desk.engine.add_browser(&desk.visitor(person).await, subscription).await.expect("a browser");
+    browser
+}
+
+on_both! {
+    async fn a_browser_alone_can_read_what_it_is_pushed(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        let browser = browser_of(&desk, &desk.ann, &service, "one").await;
+        let call = note(&desk, CANARY).await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        turn(&desk.engine).await;
+        let pushed = service.pushed();
+        assert_eq!(pushed.len(), 1);
+        assert!(pushed[0].head.starts_with("POST /push/one HTTP/1.1\r\n"), "{}", pushed[0].head);
+        assert_eq!(pushed[0].header("content-encoding"), "aes128gcm");
+        assert_eq!(pushed[0].header("ttl"), "43200");
+        check_vapid(&desk, &pushed[0].header("authorization"), &format!("http://{}", service.address)).await;
+        let message: Value = serde_json::from_str(&browser.read(&pushed[0].body)).expect("JSON");
+        assert_eq!(message["title"], "A call waits for you");
+        assert_eq!(message["path"], format!("/inbox/{call}"));
+        assert!(!message.to_string().contains(CANARY));
+        if let Some(bytes) = desk.file_bytes() {
+            let endpoint = service.endpoint("one");
+            assert!(!bytes.windows(endpoint.len()).any(|window| window == endpoint.as_bytes()), "endpoints are sealed");
+        }
+    }
+}
+
+/// Whether the header is a signature of the desk's key for that push service (RFC 8292).
+async fn check_vapid(desk: &Desk, header: &str, audience: &str) {
+    let (token, key) =
+        header.strip_prefix("vapid t=").and_then(|rest| rest.split_once(", k=")).expect("vapid");
+    let ann = desk.visitor(&desk.ann).await;
+    assert_eq!(Some(key.to_owned()), desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key);
+    let (signed, signature) = token.rsplit_once('.').expect("a signature");
+    let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text).expect("base64url");
+    UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, decoded(key))
+        .verify(signed.as_bytes(), &decoded(signature))
+        .expect("the desk's signature");
+    let claims: Value =
+        serde_json::from_slice(&decoded(signed.split('.').nth(1).expect("claims"))).expect("JSON");
+    assert_eq!(claims["aud"], audience);
+    let left = claims["exp"].as_i64().expect("a time") - desk.engine.now().micros() / 1_000_000;
+    assert!((1..=86_400).contains(&left), "{left}");
+}
+
+on_both! {
+    async fn a_browser_that_has_ended_it_is_removed(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        let ann = desk.visitor(&desk.ann).await;
+        for status in [404, 410] {
+            browser_of(&desk, &desk.ann, &service, "one").await;
+            service.answer(status);
+            desk.engine.test_notices(&ann).await.expect("tested");
+            let sheet = desk.engine.notice_sheet(&ann).await.expect("a sheet");
+            assert!(sheet.browsers.is_empty(), "{status}");
+            assert_eq!(sheet.latest[0].outcome, Some(Outcome::GivenUp));
+        }
+        service.answer(503);
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        desk.engine.test_notices(&ann).await.expect("tested");
+        let sheet = desk.engine.notice_sheet(&ann).await.expect("a sheet");
+        assert_eq!((sheet.browsers.len(), sheet.latest[0].outcome), (1, None));
+    }
+}
+
+on_both! {
+    async fn a_browser_is_one_persons_and_can_be_taken_away(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        let (ann, max) = (desk.visitor(&desk.ann).await, desk.visitor(&desk.max).await);
+        let id = desk.engine.notice_sheet(&ann).await.expect("a sheet").browsers[0].id;
+        assert!(!desk.engine.remove_browser(&max, id).await.expect("not theirs"));
+        // Max signs in there: from then on it is his.
+        browser_of(&desk, &desk.max, &service, "one").await;
+        assert!(desk.engine.notice_sheet(&ann).await.expect("a sheet").browsers.is_empty());
+        let id = desk.engine.notice_sheet(&max).await.expect("a sheet").browsers[0].id;
+        assert!(desk.engine.remove_browser(&max, id).await.expect("removed"));
+        assert!(desk.engine.notice_sheet(&max).await.expect("a sheet").browsers.is_empty());
+    }
+}
+
+on_both! {
+    async fn a_browser_that_was_taken_away_is_owed_nothing(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        note(&desk, "x").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        let ann = desk.visitor(&desk.ann).await;
+        let id = desk.engine.notice_sheet(&ann).await.expect("a sheet").browsers[0].id;
+        desk.engine.remove_browser(&ann, id).await.expect("removed");
+        desk.engine.send_notices().await.expect("nothing to send");
+        assert_eq!((service.pushed().len(), open(&desk).await), (0, 0));
+        assert!(desk.engine.notice_sheet(&ann).await.expect("a sheet").latest.is_empty());
+    }
+}
+
+/// What `check` and the log say.
+#[test]
+fn variables_that_are_not_set_are_told() {
+    let text = "[mail]\nsmtp = \"smtps://u@mail.test\"\nfrom = \"a@b.test\"\npassword = { env = \"NOT_SET_1\" }\n\
+                [[webhook]]\nname = \"a\"\nurl = { env = \"NOT_SET_2\" }\nsecret = { env = \"PATH\" }\nto = [\"role:approver\"]";
+    let told = engine::notice::warnings(&parsed(text));
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("the mail server needs the environment variable NOT_SET_1"), "{told:?}");
+    assert!(told[1].starts_with("the webhook “a” needs the environment variable NOT_SET_2"), "{told:?}");
+}
+
+on_both! {
+    async fn only_push_services_that_may_be_reached_are_taken(desk: Desk) {
+        let ann = desk.visitor(&desk.ann).await;
+        for endpoint in [
+            "http://push.example/x", "https://127.0.0.1/x", "https://[::1]/x", "https://10.0.0.1/x", "https://169.254.169.254/x",
+            "https://localhost/x", "https://PUSH.example/x", "https://u@push.example/x", "ftp://push.example/x", "",
+        ] {
+            let refused = desk.engine.add_browser(&ann, Browser::new().subscription(endpoint.to_owned())).await;
+            assert!(matches!(refused, Err(Refusal::Invalid(_))), "{endpoint}: {refused:?}");
+        }
+        let mut broken = Browser::new().subscription("https://push.example/x".to_owned());
+        broken.p256dh.truncate(40);
+        assert!(desk.engine.add_browser(&ann, broken).await.is_err());
+        let good = Browser::new().subscription("https://push.example/x".to_owned());
+        desk.engine.add_browser(&ann, good).await.expect("taken");
+    }
+}
+
+on_both! {
+    async fn browsers_and_the_push_key_are_sealed_again_with_a_new_key(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        let ann = desk.visitor(&desk.ann).await;
+        let browser = browser_of(&desk, &desk.ann, &service, "one").await;
+        let before = desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key;
+        let fresh = Sealer::generate(&Ambient::system());
+        let both = with_keys(&desk, &format!("{fresh},{}", desk.sealing_key)).await;
+        both.reseal().finish().await.expect("sealed again");
+        let node = with_keys(&desk, &fresh).await;
+        node.replace_catalogue(desk.engine.catalogue().as_ref().clone());
+        assert_eq!(node.notice_sheet(&ann).await.expect("a sheet").push_key, before);
+        node.test_notices(&ann).await.expect("tested");
+        assert!(browser.read(&service.pushed()[0].body).contains("A test notice"));
+    }
+}
+
+on_both! {
+    async fn no_notice_has_anything_of_the_payload(desk: Desk) {
+        let (mail, service) = (MailServer::start().await, PushService::start().await);
+        let chat = slack("to = [\"role:member\"]");
+        desk.reload_with(&format!("{PUSH}{}{chat}", mail_table(&mail)));
+        let browser = browser_of(&desk, &desk.ann, &service, "one").await;
+        let mut call = arrival(desk.actor(&desk.careful).await, "send_mail", json!({ "to": CANARY, "body": CANARY }));
+        call.reason = Some(CANARY.to_owned());
+        desk.held(call).await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!((mail.tries(), service.pushed().len(), desk.upstream.writes().len()), (1, 1, 1));
+        let pushed = service.pushed().remove(0);
+        let chat = desk.upstream.writes().remove(0);
+        let told = [mail.mails()[0].text.clone(), pushed.head.clone(), browser.read(&pushed.body), chat.head, chat.body];
+        for text in told {
+            // Nor the title, the action or the agent.
+            for word in [CANARY, "Mail to", "send_mail", "careful", "Send a mail"] {
+                assert!(!text.contains(word), "{word} in {text}");
+            }
+        }
+    }
+}
+
+/// Over TLS, and signed in.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mail_server_is_trusted_and_signed_in_to() {
+    let (mail, pem) = MailServer::start_tls().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "[notices]\nafter = \"0s\"\n[mail]\nsmtp = \"smtps://desk%40house@{}\"\npassword = {{ env = \"PATH\" }}\nfrom = \"desk@house.test\"",
+        mail.address
+    );
+    for (roots, arrives) in [(None, false), (Some(pem.into_bytes()), true)] {
+        let ambient = Ambient::system();
+        let engine = Engine::open(OpenOptions {
+            catalogue: parsed(&text),
+            database_url: format!("sqlite:{arrives}.db"),
+            base: PathBuf::from(folder.path()),
+            sealer: Sealer::parse(&Sealer::generate(&ambient), ambient.clone()).expect("a key"),
+            ambient,
+            roots,
+        })
+        .await
+        .expect("an engine");
+        let wanted = engine::registry::PersonWanted {
+            email: "ann@house.test".to_owned(),
+            name: "Ann".to_owned(),
+            roles: vec![],
+            password: None,
+        };
+        let ann = engine.add_person(wanted).await.expect("a person");
+        let ann = engine.visitor(ann.id).await.expect("storage").expect("an account");
+        engine.test_notices(&ann).await.expect("tested");
+        assert_eq!(mail.mails().len(), usize::from(arrives));
+        let latest = engine.notice_sheet(&ann).await.expect("a sheet").latest;
+        assert_eq!(latest[0].outcome, arrives.then_some(Outcome::Sent), "{latest:?}");
+    }
+    let password = std::env::var("PATH").expect("a variable");
+    assert_eq!(mail.mails()[0].signed_in, Some(("desk@house".to_owned(), password)));
+}

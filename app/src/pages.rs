@@ -12,6 +12,7 @@ pub(crate) mod item;
 pub(crate) mod journal;
 pub(crate) mod not_found;
 pub(crate) mod people;
+pub(crate) mod receipt;
 pub(crate) mod receipts_of;
 pub(crate) mod run;
 pub(crate) mod run_action;

@@ -13,6 +13,7 @@ mod mcp;
 mod memory;
 mod pages;
 mod problem;
+mod receipt_export;
 mod reload;
 mod request_id;
 mod serve;

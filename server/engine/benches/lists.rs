@@ -4,7 +4,7 @@
 //! `cargo bench -p engine --bench lists`, on SQLite, and on the PostgreSQL of `TEST_DATABASE_URL` when that is set. Sizes
 //! come from the environment: `LISTS_SMALL` receipts (10,000) beside `LISTS_LARGE` (1,000,000), `LISTS_HELD` held calls in
 //! both (10,000), `LISTS_ROUNDS` (30); `LISTS_ON=sqlite` or `postgres` leaves the other out. Ten million take about 15 GB of
-//! room where temporary files are. The last line is JSON; times are medians in microseconds.
+//! room where temporary files are. The last line is JSON; times are in microseconds.
 
 #[path = "lists/appending.rs"]
 mod appending;
@@ -57,7 +57,10 @@ async fn measure(name: &str, server: Option<&str>) -> Value {
         large.receipts,
         begun.elapsed().as_secs()
     );
-    println!("{:<44} {:>9} {:>9} {:>7}", "list", "small µs", "large µs", "ratio");
+    println!(
+        "{:<44} {:>9} {:>9} {:>7} {:>9} {:>9}",
+        "list", "small µs", "large µs", "ratio", "median", "median"
+    );
     let mut lists = Vec::new();
     for asked in Asked::all() {
         lists.push(compare(&asked, &small, &large, rounds).await);
@@ -89,10 +92,13 @@ async fn compare(asked: &Asked, small: &Filled, large: &Filled, rounds: i64) -> 
             }
         }
     }
-    let [small, large] = times.map(median);
-    let ratio = two_digits(large, small);
-    println!("{:<44} {small:>9} {large:>9} {ratio:>7.2}", asked.name);
-    json!({ "list": asked.name, "small_us": small, "large_us": large, "ratio": ratio })
+    let [small, large] = times.map(Spread::of);
+    let ratio = two_digits(large.fastest, small.fastest);
+    println!(
+        "{:<44} {:>9} {:>9} {ratio:>7.2} {:>9} {:>9}",
+        asked.name, small.fastest, large.fastest, small.median, large.median
+    );
+    json!({ "list": asked.name, "small_us": small.told(), "large_us": large.told(), "ratio": ratio })
 }
 
 async fn time(desk: &Filled, wanted: &Wanted) -> Duration {
@@ -101,9 +107,24 @@ async fn time(desk: &Filled, wanted: &Wanted) -> Duration {
     begun.elapsed()
 }
 
-fn median(mut times: Vec<Duration>) -> u64 {
-    times.sort_unstable();
-    times.get(times.len() / 2).map_or(0, |time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+/// Microseconds. What is compared is the fastest tenth: another program that wants the machine makes a list slower, never faster.
+struct Spread {
+    fastest: u64,
+    median: u64,
+}
+
+impl Spread {
+    fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        let at = |index: usize| {
+            times.get(index).map_or(0, |time| u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+        };
+        Self { fastest: at(times.len() / 10), median: at(times.len() / 2) }
+    }
+
+    fn told(&self) -> Value {
+        json!({ "fastest_tenth": self.fastest, "median": self.median })
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "microseconds of a benchmark")]

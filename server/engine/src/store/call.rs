@@ -265,8 +265,11 @@ impl Store {
         window: &Window,
         now: Time,
     ) -> Result<Listing<CallRow>, StoreError> {
+        // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} {SELECT} {FROM} WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES_AS_MINE} AND c.id < $3 ORDER BY c.id DESC LIMIT $4"
+            "{MINE}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES_AS_MINE} \
+             AND c.id < $3 ORDER BY c.id DESC LIMIT $4) {SELECT} {} ORDER BY c.id DESC",
+            FROM.replacen("calls c", "held c", 1)
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())

@@ -63,21 +63,26 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectStanding(page, other.url, 'Declined');
       await expectAccessible(page, 'declined');
 
-      for (const address of ['/done', '/done?from=soon&outcome=x', '/done?agent=nobody', `/people/${ann.id}/receipts`, '/no-such-page']) {
+      for (const address of ['/done', `/people/${ann.id}/receipts`, '/no-such-page']) {
         await page.goto(address);
         await expectAccessible(page, address);
       }
-      await page.goto('/done');
-      await page.getByRole('table', { name: 'Receipts' }).getByRole('link').first().click();
-      await expect(page.getByRole('region', { name: 'What happened' })).toBeVisible();
-      await expectAccessible(page, 'a receipt');
       await page.getByRole('button', { name: 'Sign out' }).click();
       await expect(page.getByRole('navigation', { name: 'Main' })).toHaveCount(0);
       await signIn(page, await desk.addPerson('Olga', 'operator'));
-      for (const address of ['/done', '/actions', '/actions?named=wipe', '/credentials', '/journal', '/journal?type=x']) {
+      await page.goto('/done');
+      await expectAccessible(page, 'Done of an operator');
+    });
+
+    test('axe finds nothing on receipts and on the lists of operators', async ({ page, desk, ann }) => {
+      test.slow();
+      const mover = await desk.addAgent('mover', ann, []);
+      const { json } = await mover.act('move_ticket', { id: '87', state: 'closed' });
+      await signIn(page, await desk.addPerson('Olga', 'operator'));
+      for (const address of [`/done/${json.receipt_id}`, '/done?from=soon&outcome=x', '/actions', '/credentials', '/journal', '/journal?type=x']) {
         await page.goto(address);
         await page.locator('details').evaluateAll((all) => all.forEach((one) => (one.open = true)));
-        await expectAccessible(page, `${address} of an operator`);
+        await expectAccessible(page, address);
       }
     });
 
@@ -100,9 +105,6 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await page.getByRole('textbox', { name: 'Reason' }).fill('It stands in their log.');
       await button(page, 'Settle');
       await expectAccessible(page, 'settled');
-      await page.getByRole('link', { name: 'The receipt stands under Done' }).click();
-      await expect(page.getByRole('region', { name: 'What happened' })).toBeVisible();
-      await expectAccessible(page, 'a settled receipt');
     });
 
     test('axe finds nothing on the forms of actions', async ({ page, desk, ann }) => {

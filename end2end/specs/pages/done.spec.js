@@ -1,4 +1,6 @@
 // The Done tab: filters that are addresses, pages both ways, and files of what the filters show.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test, expect } from '../../lib/fixtures.js';
 import { request } from '../../lib/http.js';
 import { cookies, open, receipts, signIn } from '../../lib/pages.js';
@@ -140,6 +142,10 @@ test('the files hold what the filters show, whole, and no formula', async ({ pag
   const told = await desk.command(['receipts', 'list', '--agent', 'mover', '--limit', '2']);
   expect(told.items.map(({ id }) => id)).toEqual(ids.slice(0, 2));
   expect(told.next_cursor).toBeTruthy();
+  const out = path.join(desk.folder, 'receipts.csv');
+  expect(await desk.command(['receipts', 'export', '--agent', 'mover', '--out', out])).toEqual({ out, receipts: 522 });
+  const rows = (await readFile(out, 'utf8')).trimEnd().split('\r\n');
+  expect(rows.slice(1).map((row) => row.split(',')[0])).toEqual(ids);
 });
 
 test('no page, no source and no file has a body, a digest, a query or a key', async ({ page, desk, upstream, ann }) => {
@@ -162,11 +168,11 @@ test('no page, no source and no file has a body, a digest, a query or a key', as
   const olga = await desk.addPerson('Olga', 'operator');
   const addresses = ['/done', `/done/${id}`, `/people/${ann.id}/receipts`, '/done/export.csv', '/done/export.jsonl'];
   const look = async (cookie) => {
-    for (const path of addresses) {
-      const { status, text } = await request(`${desk.url}${path}`, { headers: cookie });
-      expect(status, path).toBe(200);
-      expect(text, path).toContain(id);
-      for (const hidden of [canary, receipt.body_sha256, agent.token]) expect(text, path).not.toContain(hidden);
+    for (const address of addresses) {
+      const { status, text } = await request(`${desk.url}${address}`, { headers: cookie });
+      expect(status, address).toBe(200);
+      expect(text, address).toContain(id);
+      for (const hidden of [canary, receipt.body_sha256, agent.token]) expect(text, address).not.toContain(hidden);
     }
   };
   await look(headers);

@@ -9,6 +9,7 @@
 
 pub mod form;
 pub mod page;
+pub mod receipt_filter;
 pub mod visit;
 
 mod document;

@@ -14,6 +14,7 @@ pub(crate) mod journal;
 pub(crate) mod not_found;
 pub(crate) mod notices;
 pub(crate) mod people;
+pub(crate) mod receipt;
 pub(crate) mod receipts_of;
 pub(crate) mod run;
 pub(crate) mod run_action;

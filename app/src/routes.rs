@@ -17,6 +17,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/inbox") view=pages::inbox::Inbox/>
                 <Route path=path!("/inbox/:call") view=pages::item::ItemPage/>
                 <Route path=path!("/done") view=pages::done::DonePage/>
+                <Route path=path!("/done/:receipt") view=pages::receipt::ReceiptPage/>
                 <Route path=path!("/calls") view=pages::calls::Calls/>
                 <Route path=path!("/run") view=pages::run::Run/>
                 <Route path=path!("/run/:action") view=pages::run_action::RunAction/>

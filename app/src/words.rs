@@ -1,7 +1,7 @@
 //! The words of the pages: one place for each term, so that it is the same everywhere.
 
 use chrono::Datelike as _;
-use model::{ApprovalKind, CallStatus, Effect, EventType, Outcome, Time};
+use model::{ApprovalKind, CallStatus, Effect, EventType, Outcome, Surface, Time};
 
 /// What an effect means to a person.
 pub(crate) const fn effect(effect: Effect) -> &'static str {
@@ -102,6 +102,24 @@ pub(crate) fn answer(status: u16) -> String {
 /// A moment in full, as people write it.
 pub(crate) fn moment(time: Time) -> String {
     time.to_chrono().format("%-d %B %Y, %H:%M:%S UTC").to_string()
+}
+
+/// A moment to the thousandth of a second: a line of time tells what came first.
+pub(crate) fn moment_to_the_milli(time: Time) -> String {
+    time.to_chrono().format("%-d %B %Y, %H:%M:%S%.3f").to_string()
+}
+
+/// Where a call came in.
+pub(crate) const fn surface(surface: Surface) -> &'static str {
+    match surface {
+        Surface::Api => "over the API",
+        Surface::Mcp => "over MCP",
+        Surface::Form => "by the form on the desk's page",
+        Surface::Queue => "over the queue",
+        Surface::Fetch => "as a request of its own (fetch)",
+        Surface::Via => "as a request passed on (via)",
+        Surface::Code => "from Rust code",
+    }
 }
 
 /// How long ago, or in how long: “2 min”.

@@ -14,6 +14,7 @@ mod migrate;
 mod output;
 mod person;
 mod piped;
+mod receipts;
 mod serve;
 mod tenant;
 mod token;
@@ -77,6 +78,9 @@ enum Command {
     /// MCP servers whose tools are actions
     #[command(subcommand)]
     Upstream(upstream::UpstreamCommand),
+    /// What was done
+    #[command(subcommand)]
+    Receipts(receipts::ReceiptsCommand),
     /// The keys that everything is sealed with
     #[command(subcommand)]
     Keys(keys::KeysCommand),
@@ -132,6 +136,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Token(token) => token.run(&config).await,
         Command::Keys(keys) => keys.run(&config).await,
         Command::Upstream(upstream) => upstream.run(&config).await,
+        Command::Receipts(receipts) => receipts.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
         Command::Doctor(doctor) => doctor.run(&config).await,
         Command::Backup(backup) => backup.run(&config).await,
@@ -193,6 +198,9 @@ mod tests {
             "countersign upstream check --json",
             "countersign upstream accept tickets close_ticket --hash 0123abcd --json",
             "countersign upstream accept tickets --all",
+            "countersign receipts list --person E --agent A --action send_mail --host a.example --outcome in_doubt --from 2026-11-30 --to 2026-11-30T09:30:00Z --limit 500 --cursor c --json",
+            "countersign receipts export --json",
+            "countersign receipts export --format jsonl --out receipts.jsonl --force --agent A",
             "countersign import openapi api.json",
             "countersign import openapi - --out countersign.toml --force --server https://a.example/v1 --tag a --tag b --json",
         ] {
@@ -228,6 +236,11 @@ mod tests {
         assert_eq!(refused("countersign credential set mail s3cr3t"), ErrorKind::UnknownArgument);
         assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign serve --config x.toml"), ErrorKind::UnknownArgument);
+        assert_eq!(refused("countersign receipts list --outcome perhaps"), ErrorKind::InvalidValue);
+        assert_eq!(refused("countersign receipts list --from yesterday"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign receipts list --limit 501"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign receipts export --format xml"), ErrorKind::InvalidValue);
+        assert_eq!(refused("countersign receipts export --force"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign import mcp nowhere"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign upstream accept tickets"), ErrorKind::MissingRequiredArgument);

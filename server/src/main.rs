@@ -14,6 +14,7 @@ mod mcp;
 mod memory;
 mod pages;
 mod problem;
+mod receipt_export;
 mod reload;
 mod request_id;
 mod serve;

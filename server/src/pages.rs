@@ -1,6 +1,7 @@
 //! The pages' side of HTTP: sessions, forms, assets, headers. What a page says is made in the crate `app`.
 
 mod assets;
+mod export;
 mod forms;
 mod headers;
 mod origin;
@@ -25,6 +26,8 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
         .layer(DefaultBodyLimit::max(forms::LARGEST))
+        .route("/done/export.csv", get(export::csv).fallback(show::no_such_method))
+        .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
         .fallback(get(show::page).fallback(show::no_such_method))
         .with_state(engine)
         .layer(session::layer(&public_url, sessions))

@@ -76,7 +76,7 @@ pub(crate) fn article(
     let receipt = item
         .call
         .receipt_id
-        .map(|_| view! { <p><a class="button" href="/done">"The receipt stands under Done"</a></p> });
+        .map(|id| view! { <p><a class="button" href=format!("/done/{id}")>"The receipt stands under Done"</a></p> });
     view! {
         <article class="item" id="item">
             <a class="back" href="/inbox">"← Inbox"</a>

@@ -1,55 +1,137 @@
 //! The journal: ids and status only; for operators and admins.
 
+use std::collections::HashMap;
+
+use engine::{EventFilter, PageAsked};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
-use model::{Event, EventType, Time};
+use leptos_router::params::ParamsMap;
+use model::{AgentId, Event, EventType, Time};
 
-use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, page};
-use crate::parts::pager::pager;
+use crate::parts::filters::{Filter, filters};
+use crate::parts::pager::turns;
+use crate::parts::receipts::address;
 use crate::parts::table::{cell, table};
 use crate::parts::{text, time};
+use crate::visit::Reply;
 use crate::words;
+
+/// The names of the filters in the address.
+const FILTERS: [&str; 3] = ["type", "agent", "action"];
+
+/// The agents' names, by their ids.
+type Names = HashMap<AgentId, String>;
 
 /// The journal.
 #[component]
 pub(crate) fn Journal() -> impl IntoView {
     let query = use_query_map().get_untracked();
+    let reply = use_context::<Reply>();
     page(Tab::Journal, move |visit, me| async move {
-        let events = visit.engine.events(&me, &page_asked(&query)).await?;
-        let now = visit.engine.now();
-        let list = if events.items.is_empty() {
-            view! { <p class="nothing">"Nothing has happened yet."</p> }.into_any()
+        let agents: Names =
+            visit.engine.agents(&me).await?.into_iter().map(|agent| (agent.id, agent.name)).collect();
+        let (filter, faults) = read(&query);
+        let kept: Vec<_> = FILTERS.map(|name| (name, query.get(name).unwrap_or_default())).into();
+        let is_filtered = kept.iter().any(|(_, value)| !value.is_empty());
+        let list = if faults.is_empty() {
+            let page =
+                PageAsked { limit: None, cursor: query.get("cursor").filter(|cursor| !cursor.is_empty()) };
+            let leaf = visit.engine.happenings(&me, &filter, &page).await?;
+            let now = visit.engine.now();
+            let rows = if leaf.items.is_empty() {
+                none(is_filtered, leaf.looked_to.is_some())
+            } else {
+                let columns = ["When", "What", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
+                table("Journal", &columns, leaf.items.iter().map(|event| line(event, &agents, now)).collect())
+            };
+            let looked = leaf.looked_to.map(|at| {
+                let on = if leaf.older.is_some() { "Older" } else { "Newer" };
+                view! { <p class="looked">"Looked back to " {time::full(at)} ". " {on} " goes on from there."</p> }
+            });
+            view! { {rows} {looked} {turns("/journal", &kept, leaf.newer.as_deref(), leaf.older.as_deref())} }
+                .into_any()
         } else {
-            let columns = ["When", "What", "Action", "Came in by", "Answer", "Call"];
-            table("Journal", &columns, events.items.iter().map(|event| line(event, now)).collect())
+            if let Some(reply) = &reply {
+                reply.set(|parts| parts.status = 422);
+            }
+            view! { <p class="nothing" role="alert">"Nothing is shown: not every filter could be read. Mend the ones that are marked."</p> }.into_any()
         };
         let body = view! {
             <h1>"Journal"</h1>
             <p class="lead">"What happened to every call. Ids and status, never what was in it."</p>
+            {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
-            {pager("/journal", &query, &[], events.next_cursor.as_deref())}
         };
         Ok(Sheet::new("Journal", Shape::Wide, body))
     })
 }
 
-fn line(event: &Event, now: Time) -> Vec<AnyView> {
+/// What the address narrows the journal to, and what of it cannot be read.
+fn read(query: &ParamsMap) -> (EventFilter, Vec<(&'static str, &'static str)>) {
+    let text =
+        |name: &str| query.get(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    let (kind, agent) = (text("type"), text("agent"));
+    let filter = EventFilter {
+        kind: kind.as_ref().and_then(|word| word.parse().ok()),
+        agent: agent.as_ref().and_then(|id| id.parse().ok()),
+        action: text("action"),
+    };
+    let mut faults = Vec::new();
+    if kind.is_some() && filter.kind.is_none() {
+        faults.push(("type", "Nothing of this kind happens. Choose one."));
+    }
+    if agent.is_some() && filter.agent.is_none() {
+        faults.push(("agent", "There is no agent with this id. Choose one."));
+    }
+    (filter, faults)
+}
+
+fn fields(agents: &Names) -> Vec<Filter> {
+    let kinds = EventType::ALL.iter().map(|kind| (kind.as_str().to_owned(), words::event(*kind).to_owned()));
+    let mut agents: Vec<_> = agents.iter().map(|(id, name)| (id.to_string(), text::plain(name))).collect();
+    agents.sort_by(|one, other| one.1.cmp(&other.1));
+    vec![
+        Filter::choice("type", "What", "Anything", kinds.collect()),
+        Filter::choice("agent", "Agent", "Any", agents),
+        Filter::text("action", "Action"),
+    ]
+}
+
+fn none(is_filtered: bool, was_left: bool) -> AnyView {
+    match (is_filtered, was_left) {
+        (_, true) => view! { <p class="nothing">"Nothing fits so far."</p> }.into_any(),
+        (true, _) => {
+            view! { <p class="nothing">"Nothing fits these filters. " <a href="/journal">"Show all"</a></p> }
+                .into_any()
+        }
+        (false, _) => view! { <p class="nothing">"Nothing has happened yet."</p> }.into_any(),
+    }
+}
+
+fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
     let id = event.call_id.to_string();
-    let address = has_page(event).then(|| format!("/inbox/{id}"));
+    let call = has_page(event).then(|| format!("/inbox/{id}"));
+    let agent = event.agent_id.map(|id| agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+    let receipt = event.receipt_id.map_or_else(
+        || "none".into_any(),
+        |id| view! { <a href=address(id)><code>{id.to_string()}</code></a> }.into_any(),
+    );
     vec![
         cell("When", time::ago(event.at, now)),
         cell("What", words::event(event.r#type)),
         cell("Action", text::line(&event.action)),
+        cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
         cell("Answer", event.upstream_status.map_or_else(|| "none".to_owned(), words::answer)),
         cell(
             "Call",
-            match address {
+            match call {
                 Some(address) => view! { <a href=address><code>{id}</code></a> }.into_any(),
                 None => view! { <code>{id}</code> }.into_any(),
             },
         ),
+        cell("Receipt", receipt),
     ]
 }
 

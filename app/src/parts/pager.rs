@@ -49,3 +49,26 @@ pub(crate) fn pager(
 
 /// Stands for the newest page in the trail.
 const FIRST: &str = "-";
+
+/// The same of a list that knows both ways by itself.
+pub(crate) fn turns(
+    path: &str,
+    kept: &[(&'static str, String)],
+    newer: Option<&str>,
+    older: Option<&str>,
+) -> Option<AnyView> {
+    let address = |cursor: &str| {
+        let kept = kept.iter().map(|(name, value)| (*name, value.as_str()));
+        with_query(path, kept.chain([("cursor", cursor)]))
+    };
+    let (newer, older) = (newer.map(address), older.map(address));
+    (newer.is_some() || older.is_some()).then(|| {
+        view! {
+            <nav class="pager" aria-label="Pages">
+                {newer.map(|to| view! { <a class="button" rel="prev" href=to>"← Newer"</a> })}
+                {older.map(|to| view! { <a class="button" rel="next" href=to>"Older →"</a> })}
+            </nav>
+        }
+        .into_any()
+    })
+}

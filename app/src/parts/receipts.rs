@@ -1,14 +1,14 @@
 //! The table of receipts.
 
 use leptos::prelude::*;
-use model::{DoneRow, Outcome, PersonId, Time};
+use model::{Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
 use super::table::{cell, table};
 use super::{text, time};
 use crate::words;
 
 /// The table “Receipts”. `with_person` adds the column for those who see more than their own.
-pub(crate) fn receipts(rows: &[DoneRow], me: PersonId, with_person: bool, now: Time) -> AnyView {
+pub(crate) fn receipts(rows: &[ReceiptFacts], me: PersonId, with_person: bool, now: Time) -> AnyView {
     let mut columns = vec!["When", "Method", "Host and path", "Answer", "Agent", "Approved by"];
     if with_person {
         columns.push("Person");
@@ -16,18 +16,18 @@ pub(crate) fn receipts(rows: &[DoneRow], me: PersonId, with_person: bool, now: T
     table("Receipts", &columns, rows.iter().map(|row| line(row, me, with_person, now)).collect())
 }
 
-fn line(row: &DoneRow, me: PersonId, with_person: bool, now: Time) -> Vec<AnyView> {
+fn line(row: &ReceiptFacts, me: PersonId, with_person: bool, now: Time) -> Vec<AnyView> {
     let agent = row.agent.as_ref().map_or_else(|| "none".into_any(), |agent| text::line(agent));
     let mut cells = vec![
-        cell("When", time::ago(row.at, now)),
+        cell("When", view! { <a href=address(row.id)>{time::ago(row.at, now)}</a> }),
         cell("Method", text::line(&row.method)),
-        cell("Host and path", view! { <code>{text::line(&row.host_and_path)}</code> }),
+        cell("Host and path", view! { <code>{text::line(row.host_and_path())}</code> }),
         cell("Answer", answer(row)),
         cell("Agent", agent),
         cell("Approved by", approved_by(row, me)),
     ];
     if with_person {
-        let person = row.person.as_ref().map_or_else(
+        let person = row.person_id.zip(row.person.as_ref()).map_or_else(
             || "nobody in particular".into_any(),
             |(id, name)| view! { <a href=format!("/people/{id}/receipts")>{text::line(name)}</a> }.into_any(),
         );
@@ -36,7 +36,13 @@ fn line(row: &DoneRow, me: PersonId, with_person: bool, now: Time) -> Vec<AnyVie
     cells
 }
 
-fn answer(row: &DoneRow) -> AnyView {
+/// Where a receipt has its page.
+pub(crate) fn address(id: ReceiptId) -> String {
+    format!("/done/{id}")
+}
+
+/// What was answered, in a number and a word; or that nobody knows.
+pub(crate) fn answer(row: &ReceiptFacts) -> AnyView {
     let status = row.upstream_status.map(words::answer);
     match (row.outcome, status) {
         (Outcome::Done, Some(said)) => {
@@ -52,13 +58,12 @@ fn answer(row: &DoneRow) -> AnyView {
     }
 }
 
-fn approved_by(row: &DoneRow, me: PersonId) -> AnyView {
+/// Who approved it, if anybody had to.
+pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     if row.approved_by.is_empty() {
-        return words::approval(row.approval).into_any();
+        return words::approval(row.approval.kind).into_any();
     }
-    let names: Vec<String> = row
-        .approved_by
-        .iter()
+    let names: Vec<String> = (row.approval.by.iter().zip(&row.approved_by))
         .map(|(id, name)| if *id == me { "You".to_owned() } else { text::plain(name) })
         .collect();
     view! { <bdi>{names.join(", ")}</bdi> }.into_any()

@@ -16,6 +16,11 @@ pub(crate) fn ahead(time: Time, now: Time) -> AnyView {
     stamp(time, if seconds > 0 { format!("in {}", words::span(seconds)) } else { "now".to_owned() })
 }
 
+/// A moment in full.
+pub(crate) fn full(time: Time) -> AnyView {
+    view! { <time datetime=time.to_string()>{words::moment(time)}</time> }.into_any()
+}
+
 fn stamp(time: Time, said: String) -> AnyView {
     let full = words::moment(time);
     let spoken = full.clone();

@@ -74,6 +74,18 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectAccessible(page, 'Done of an operator');
     });
 
+    test('axe finds nothing on receipts and on the lists of operators', async ({ page, desk, ann }) => {
+      test.slow();
+      const mover = await desk.addAgent('mover', ann, []);
+      const { json } = await mover.act('move_ticket', { id: '87', state: 'closed' });
+      await signIn(page, await desk.addPerson('Olga', 'operator'));
+      for (const address of [`/done/${json.receipt_id}`, '/done?from=soon&outcome=x', '/actions', '/credentials', '/journal', '/journal?type=x']) {
+        await page.goto(address);
+        await page.locator('details').evaluateAll((all) => all.forEach((one) => (one.open = true)));
+        await expectAccessible(page, address);
+      }
+    });
+
     test('axe finds nothing on a settlement', async ({ page, desk, upstream, ann, agent }) => {
       test.slow();
       const person = await desk.addToken(ann);

@@ -27,6 +27,7 @@ mod request;
 mod rule;
 mod schema;
 mod settings;
+mod shown;
 mod surfaces;
 mod template;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use rule::{Rule, RuleError};
 pub use schema::InputSchema;
 pub(crate) use schema::MOST_FAULTS;
 pub use settings::ServerSettings;
+pub use shown::ActionLine;
 pub use surfaces::Surfaces;
 pub use tool::ToolCall;
 pub use upstream::Upstream;

@@ -61,7 +61,7 @@ impl Credential {
 
 impl HostRule {
     /// As it stands in the catalogue.
-    fn written(&self) -> String {
+    pub fn written(&self) -> String {
         self.port.map_or_else(|| self.host.clone(), |port| format!("{}:{port}", self.host))
     }
 }

@@ -1,6 +1,6 @@
 //! What a list is narrowed to.
 
-use model::{Outcome, PersonId, Time};
+use model::{AgentId, EventType, Outcome, PersonId, Time};
 
 /// Which page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,4 +28,15 @@ pub struct ReceiptFilter {
     pub from: Option<Time>,
     /// Before this time.
     pub to: Option<Time>,
+}
+
+/// Which lines of the journal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// What happened.
+    pub kind: Option<EventType>,
+    /// The agent.
+    pub agent: Option<AgentId>,
+    /// The action's name.
+    pub action: Option<String>,
 }

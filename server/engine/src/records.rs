@@ -1,10 +1,11 @@
 //! Receipts and the journal: own ones, or everybody's for operators.
 
-use model::{Ability, DoneRow, Event, Listing, PersonId, Receipt, ReceiptId, Refusal};
+use model::{Ability, Event, Listing, PersonId, Receipt, ReceiptFacts, ReceiptId, Refusal};
 
 use crate::actor::PersonActor;
 use crate::engine::Engine;
-use crate::filter::{PageAsked, ReceiptFilter};
+use crate::filter::{EventFilter, PageAsked, ReceiptFilter};
+use crate::leaf::Leaf;
 use crate::store::Window;
 
 /// Whose records a person sees.
@@ -18,22 +19,32 @@ enum Reach {
 }
 
 impl Engine {
-    /// Lines of the Done tab, newest first.
+    /// What the Done tab tells of receipts, newest first. It can be turned both ways.
     pub async fn done(
         &self,
         person: &PersonActor,
         filter: &ReceiptFilter,
         page: &PageAsked,
-    ) -> Result<Listing<DoneRow>, Refusal> {
-        let window = Window::asked(page)?;
+    ) -> Result<Leaf<ReceiptFacts>, Refusal> {
+        let window = Window::turned(page)?;
         match reach(person, filter)? {
-            Reach::Nobody => Ok(empty()),
+            Reach::Nobody => Ok(Leaf::empty()),
             Reach::One(owner) => Ok(self.store().done(Some(owner), filter, &window).await?),
             Reach::All => Ok(self.store().done(None, filter, &window).await?),
         }
     }
 
-    /// Receipts, newest first.
+    /// The same of everybody, for who runs the desk.
+    pub async fn all_done(
+        &self,
+        filter: &ReceiptFilter,
+        page: &PageAsked,
+    ) -> Result<Leaf<ReceiptFacts>, Refusal> {
+        Ok(self.store().done(filter.person, filter, &Window::turned(page)?).await?)
+    }
+
+    /// Receipts, newest first. Where filters go together that no index has, so many rows are looked through for a page;
+    /// it may have fewer items than there are then, and its cursor goes on.
     pub async fn receipts(
         &self,
         person: &PersonActor,
@@ -41,17 +52,34 @@ impl Engine {
         page: &PageAsked,
     ) -> Result<Listing<Receipt>, Refusal> {
         let window = Window::asked(page)?;
-        match reach(person, filter)? {
-            Reach::Nobody => Ok(empty()),
-            Reach::One(owner) => Ok(self.store().receipts(Some(owner), filter, &window).await?),
-            Reach::All => Ok(self.store().receipts(None, filter, &window).await?),
-        }
+        let leaf = match reach(person, filter)? {
+            Reach::Nobody => Leaf::empty(),
+            Reach::One(owner) => self.store().receipts(Some(owner), filter, &window).await?,
+            Reach::All => self.store().receipts(None, filter, &window).await?,
+        };
+        Ok(leaf.into_listing())
     }
 
     /// One receipt; `None`: there is none for this person.
     pub async fn receipt(&self, person: &PersonActor, id: ReceiptId) -> Result<Option<Receipt>, Refusal> {
         let owner = if sees_all(person)? { None } else { Some(person.id()) };
         Ok(self.store().receipt(owner, id).await?)
+    }
+
+    /// The journal narrowed to some of its lines, newest first. It can be turned both ways.
+    pub async fn happenings(
+        &self,
+        person: &PersonActor,
+        filter: &EventFilter,
+        page: &PageAsked,
+    ) -> Result<Leaf<Event>, Refusal> {
+        let owner = if sees_all(person)? { None } else { Some(person.id()) };
+        let window = Window::turned(page)?;
+        if filter.action.as_ref().is_some_and(|action| action.contains('\0')) {
+            return Ok(Leaf::empty());
+        }
+        self.journal_is_written().await;
+        Ok(self.store().journal(owner, filter, &window).await?)
     }
 
     /// The journal, newest first.
@@ -80,8 +108,4 @@ fn reach(person: &PersonActor, filter: &ReceiptFilter) -> Result<Reach, Refusal>
         Some(one) if one != person.id() => Reach::Nobody,
         _ => Reach::One(person.id()),
     })
-}
-
-const fn empty<T>() -> Listing<T> {
-    Listing { items: Vec::new(), next_cursor: None }
 }

@@ -1,11 +1,12 @@
 //! People, agents and tokens: made and ended here, listed for operators and admins.
 
-use model::{Ability, AgentId, FieldError, KeyId, OfferedAction, Person, PersonId, Refusal, Role};
+use model::{Ability, AgentId, FieldError, KeyId, Person, PersonId, Refusal, Role};
 
 use crate::actor::PersonActor;
 use crate::agent::AgentLine;
 use crate::agents::KeyWanted;
-use crate::credential::Credential;
+use crate::catalogue::ActionLine;
+use crate::credential_secret::CredentialLine;
 use crate::engine::Engine;
 use crate::password;
 use crate::store::{KeyRow, NewKey};
@@ -183,15 +184,15 @@ impl Engine {
     }
 
     /// The catalogue's actions, for operators and admins.
-    pub fn actions(&self, person: &PersonActor) -> Result<Vec<OfferedAction>, Refusal> {
+    pub fn actions(&self, person: &PersonActor) -> Result<Vec<ActionLine>, Refusal> {
         oversees(person)?;
-        Ok(self.catalogue().actions().map(|action| action.offered()).collect())
+        Ok(self.catalogue().actions().map(|action| action.line()).collect())
     }
 
-    /// The catalogue's credentials, names and rules alone, for operators and admins.
-    pub fn credentials(&self, person: &PersonActor) -> Result<Vec<Credential>, Refusal> {
+    /// The catalogue's credentials, names and rules alone, and whether each has its secret, for operators and admins.
+    pub async fn credentials(&self, person: &PersonActor) -> Result<Vec<CredentialLine>, Refusal> {
         oversees(person)?;
-        Ok(self.catalogue().credentials().map(|credential| credential.as_ref().clone()).collect())
+        self.credential_lines().await
     }
 
     /// Disables a person: their sessions, tokens and agents' keys are taken no more, their agents' calls are withdrawn,

@@ -38,7 +38,7 @@ pub use passed::Passed;
 pub use person::{Person, Role};
 pub use preview::Preview;
 pub use problem::{FieldError, Problem, ProblemCode};
-pub use receipt::{Approval, ApprovalKind, DoneRow, Outcome, Receipt};
+pub use receipt::{Approval, ApprovalKind, Outcome, Receipt, ReceiptFacts};
 pub use refusal::Refusal;
 pub use settlement::{Finding, Settlement};
 pub use surface::Surface;

@@ -84,27 +84,48 @@ pub struct Receipt {
     pub outcome: Outcome,
 }
 
-/// A line of the Done tab: less than a receipt, without the digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DoneRow {
+/// What of a receipt a person is shown and an export holds: less than the receipt, without the digest, and with names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReceiptFacts {
     /// The receipt's id.
     pub id: ReceiptId,
     /// When it was written.
     pub at: Time,
-    /// Upper-case method.
+    /// For whom; `null` for a public call.
+    pub person_id: Option<PersonId>,
+    /// Their name.
+    pub person: Option<String>,
+    /// The agent that called, if one did.
+    pub agent_id: Option<AgentId>,
+    /// Its name.
+    pub agent: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// The name of the credential used.
+    pub credential: Option<String>,
+    /// The action's name.
+    pub action: String,
+    /// Where the call came in.
+    pub surface: Surface,
+    /// Upper-case method; `RUN` when the action is done by a handler written in Rust.
     pub method: String,
-    /// Host and path, without scheme, query and user info.
-    pub host_and_path: String,
-    /// What the upstream answered.
+    /// The address, without query and user info; of a handler `handler:NAME`.
+    pub url: String,
+    /// Bytes of the body sent; of a handler, of its input as canonical JSON.
+    pub body_size: u64,
+    /// What allowed it.
+    pub approval: Approval,
+    /// The names of the people who confirmed, in the order of `approval.by`.
+    pub approved_by: Vec<String>,
+    /// What the upstream answered; `null` while nobody knows, and for a handler.
     pub upstream_status: Option<u16>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The agent's name.
-    pub agent: Option<String>,
-    /// What allowed it.
-    pub approval: ApprovalKind,
-    /// The people who confirmed: id and name.
-    pub approved_by: Vec<(PersonId, String)>,
-    /// For whom: id and name.
-    pub person: Option<(PersonId, String)>,
+}
+
+impl ReceiptFacts {
+    /// Host and path, without scheme; of a handler its name.
+    pub fn host_and_path(&self) -> &str {
+        self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest)
+    }
 }

@@ -14,6 +14,9 @@ use super::query::Query;
 use crate::problem::Rejected;
 
 /// Receipts, newest first: a person's own; an operator's: everyone's.
+///
+/// Where filters go together that no index has, a page is what was found among so many receipts: it may have fewer items
+/// than `limit`, or none, and still a `next_cursor`, which goes on behind them. The list ends where there is no cursor.
 #[utoipa::path(
     get, path = "/receipts", operation_id = "listReceipts", tag = "receipts",
     params(
@@ -22,7 +25,7 @@ use crate::problem::Rejected;
         ("user_id" = Option<PersonId>, Query, description = "One person's. Another person's is an empty list for who is no operator."),
         ("agent" = Option<String>, Query, description = "An agent's name or id."),
         ("action" = Option<String>, Query, description = "An action's name."),
-        ("host" = Option<String>, Query, description = "The host the call was sent to."),
+        ("host" = Option<String>, Query, description = "The host the call was sent to: on every port, or with one."),
         ("outcome" = Option<Outcome>, Query, description = "How it ended."),
         ("from" = Option<Time>, Query, description = "Not before this time (RFC 3339)."),
         ("to" = Option<Time>, Query, description = "Before this time (RFC 3339)."),

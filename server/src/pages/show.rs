@@ -74,6 +74,12 @@ pub(super) fn no_form() -> Response {
     )
 }
 
+/// The page for filters that could not be read, where there is no form to mark them in.
+pub(super) fn unread_filters(faults: &[(&'static str, &'static str)]) -> Response {
+    let told: Vec<_> = faults.iter().map(|(name, fault)| format!("{name}: {fault}")).collect();
+    said(422, "Not every filter could be read", &format!("Nothing was exported. {}", told.join(" ")))
+}
+
 /// The page for a method that pages do not have.
 pub(super) async fn no_such_method() -> Response {
     let mut response = refused(&Refusal::MethodNotAllowed);

@@ -42,6 +42,11 @@ impl Address {
         }
     }
 
+    /// As it is written, without a query.
+    pub(super) fn written(&self) -> &str {
+        self.template.source().split('?').next().unwrap_or_default()
+    }
+
     /// Whether the credential may be sent there.
     pub(super) fn check(&self, section: &Section<'_>, credential: Option<&Credential>) {
         let wrong =

@@ -16,6 +16,17 @@ pub enum Approver {
     Group(String),
 }
 
+impl Approver {
+    /// As it is written in the catalogue.
+    pub fn written(&self) -> String {
+        match self {
+            Self::Person(email) => format!("person:{email}"),
+            Self::Role(role) => format!("role:{role}"),
+            Self::Group(name) => format!("group:{name}"),
+        }
+    }
+}
+
 const EXPECTED: &str = "person:EMAIL, role:approver, role:operator or group:NAME";
 
 /// Who decides, how many of them, and whether the owner may be one of them.

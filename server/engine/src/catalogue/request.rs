@@ -138,6 +138,11 @@ impl RequestTemplate {
         Some(request)
     }
 
+    /// Method and address as they are written, without a query.
+    pub(super) fn written(&self) -> String {
+        format!("{} {}", self.method, self.address.written())
+    }
+
     /// Whether the credential may be used for it.
     fn check(&self, section: &Section<'_>, credential: Option<&Credential>) {
         self.address.check(section, credential);

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use model::{Approval, CallId, DoneRow, Finding, Listing, Outcome, PersonId, Receipt, ReceiptId, Time};
+use model::{Approval, CallId, Finding, Outcome, PersonId, Receipt, ReceiptFacts, ReceiptId, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
-use super::{Store, StoreError, Tx, Window};
-use crate::filter::ReceiptFilter;
+use super::{Store, StoreError, Tx};
 use crate::item::Settled;
 
 /// A receipt to be written; its outcome is `Done` or `InDoubt`.
@@ -40,65 +39,60 @@ pub struct Amendment {
     pub reason: Option<String>,
 }
 
-/// What the upstream answered late says more than what a person found, whichever clock was ahead.
-const SELECT: &str = "SELECT r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
+/// Every column of a `Receipt`, of `receipts r` joined with `JOINS`, and the names that go with it. What the upstream
+/// answered late says more than what a person found, whichever clock was ahead.
+pub(super) const COLUMNS: &str = "r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
     r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_at, \
     COALESCE(m.upstream_status, r.upstream_status) AS upstream_status, COALESCE(m.outcome, r.outcome) AS outcome, \
-    a.name AS agent_name, p.name AS person_name \
-    FROM receipts r LEFT JOIN receipt_amendments m ON m.id = (SELECT n.id FROM receipt_amendments n \
+    a.name AS agent_name, p.name AS person_name";
+pub(super) const JOINS: &str = "LEFT JOIN receipt_amendments m ON m.id = (SELECT n.id FROM receipt_amendments n \
     WHERE n.receipt_id = r.id ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1) \
     LEFT JOIN agents a ON a.id = r.agent_id LEFT JOIN persons p ON p.id = r.person_id";
 
-/// Behind `$1` cursor and `$2` owner: the filter in its order, `$9` limit.
-const WHERE: &str = "AND ($3 IS NULL OR a.name = $3 OR r.agent_id = $3) AND ($4 IS NULL OR r.action = $4) AND ($5 IS NULL OR r.host = $5 OR r.host LIKE $5 || ':%') \
-    AND ($6 IS NULL OR COALESCE(m.outcome, r.outcome) = $6) AND ($7 IS NULL OR r.at >= $7) AND ($8 IS NULL OR r.at < $8) \
-    ORDER BY r.id DESC LIMIT $9";
+/// How the receipt `r` ended as far as something became known of it later; `NULL`: nothing did.
+pub(super) const AMENDED: &str = "(SELECT n.outcome FROM receipt_amendments n WHERE n.receipt_id = r.id \
+    ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1)";
 
 impl Store {
-    /// Receipts, newest first: everybody's, or one person's.
-    pub async fn receipts(
-        &self,
-        owner: Option<PersonId>,
-        filter: &ReceiptFilter,
-        window: &Window,
-    ) -> Result<Listing<Receipt>, StoreError> {
-        let rows = self.receipt_rows(owner, filter, window).await?;
-        let receipts = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        Ok(window.page(receipts, |receipt| receipt.id.to_string()))
-    }
-
-    /// The same as lines of the Done tab.
-    pub async fn done(
-        &self,
-        owner: Option<PersonId>,
-        filter: &ReceiptFilter,
-        window: &Window,
-    ) -> Result<Listing<DoneRow>, StoreError> {
-        let rows = self.receipt_rows(owner, filter, window).await?;
-        let receipts =
-            rows.iter().map(|row| Ok((read(row)?, row))).collect::<Result<Vec<_>, StoreError>>()?;
-        let names = self.names(receipts.iter().flat_map(|(receipt, _)| &receipt.approval.by)).await?;
-        let lines = receipts
-            .iter()
-            .map(|(receipt, row)| done_row(receipt, row, &names))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(window.page(lines, |line| line.id.to_string()))
-    }
-
     /// One receipt, if it is the owner's (`None`: anybody's).
     pub async fn receipt(
         &self,
         owner: Option<PersonId>,
         id: ReceiptId,
     ) -> Result<Option<Receipt>, StoreError> {
-        let sql =
-            sqlx::AssertSqlSafe(format!("{SELECT} WHERE r.id = $1 AND ($2 IS NULL OR r.person_id = $2)"));
-        let row = sqlx::query(sql)
+        self.receipt_row(owner, id).await?.as_ref().map(read).transpose()
+    }
+
+    /// The same with the names that go with it, and without the digest.
+    pub async fn receipt_facts(
+        &self,
+        owner: Option<PersonId>,
+        id: ReceiptId,
+    ) -> Result<Option<ReceiptFacts>, StoreError> {
+        let row = self.receipt_row(owner, id).await?;
+        Ok(self.facts(row.as_slice()).await?.pop())
+    }
+
+    async fn receipt_row(
+        &self,
+        owner: Option<PersonId>,
+        id: ReceiptId,
+    ) -> Result<Option<AnyRow>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT {COLUMNS} FROM receipts r {JOINS} WHERE r.id = $1 AND ($2 IS NULL OR r.person_id = $2)"
+        ));
+        Ok(sqlx::query(sql)
             .bind(id.to_string())
             .bind(owner.map(|id| id.to_string()))
             .fetch_optional(&self.read)
-            .await?;
-        row.as_ref().map(read).transpose()
+            .await?)
+    }
+
+    /// Rows as facts with names.
+    pub(super) async fn facts(&self, rows: &[AnyRow]) -> Result<Vec<ReceiptFacts>, StoreError> {
+        let receipts = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let names = self.names(receipts.iter().flat_map(|receipt| &receipt.approval.by)).await?;
+        receipts.into_iter().zip(rows).map(|(receipt, row)| facts(receipt, row, &names)).collect()
     }
 
     /// What a person found out about the receipt's call last, if one did and no answer came after.
@@ -119,29 +113,6 @@ impl Store {
         };
         let at = columns.time("at")?;
         Ok(Some(Settled { finding, at, by: columns.get("name")?, reason: columns.get("reason")? }))
-    }
-
-    async fn receipt_rows(
-        &self,
-        owner: Option<PersonId>,
-        filter: &ReceiptFilter,
-        window: &Window,
-    ) -> Result<Vec<AnyRow>, StoreError> {
-        // One text each, so that an owner's receipts are found by their own index.
-        let whose = if owner.is_some() { "r.person_id = $2" } else { "$2 IS NULL" };
-        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE r.id < $1 AND {whose} {WHERE}"));
-        Ok(sqlx::query(sql)
-            .bind(window.before_id())
-            .bind(owner.map(|id| id.to_string()))
-            .bind(&filter.agent)
-            .bind(&filter.action)
-            .bind(&filter.host)
-            .bind(filter.outcome.map(Outcome::as_str))
-            .bind(filter.from.map(Time::micros))
-            .bind(filter.to.map(Time::micros))
-            .bind(window.fetch())
-            .fetch_all(&self.read)
-            .await?)
     }
 
     /// The names of the given people.
@@ -213,7 +184,7 @@ impl Tx {
     }
 }
 
-fn read(row: &AnyRow) -> Result<Receipt, StoreError> {
+pub(super) fn read(row: &AnyRow) -> Result<Receipt, StoreError> {
     let columns = Columns::new("receipts", "id", row);
     Ok(Receipt {
         id: columns.parse("id")?,
@@ -239,32 +210,31 @@ fn read(row: &AnyRow) -> Result<Receipt, StoreError> {
     })
 }
 
-fn done_row(
-    receipt: &Receipt,
+fn facts(
+    receipt: Receipt,
     row: &AnyRow,
     names: &HashMap<PersonId, String>,
-) -> Result<DoneRow, StoreError> {
+) -> Result<ReceiptFacts, StoreError> {
     let columns = Columns::new("receipts", "id", row);
-    let person_name = columns.get::<Option<String>>("person_name")?;
-    Ok(DoneRow {
+    let by_names =
+        receipt.approval.by.iter().map(|id| names.get(id).cloned().unwrap_or_else(|| id.to_string()));
+    Ok(ReceiptFacts {
+        approved_by: by_names.collect(),
+        person: columns.get("person_name")?,
+        agent: columns.get("agent_name")?,
         id: receipt.id,
         at: receipt.at,
-        method: receipt.method.clone(),
-        host_and_path: receipt
-            .url
-            .split_once("://")
-            .map_or(receipt.url.as_str(), |(_, rest)| rest)
-            .to_owned(),
+        person_id: receipt.person_id,
+        agent_id: receipt.agent_id,
+        session: receipt.session,
+        credential: receipt.credential,
+        action: receipt.action,
+        surface: receipt.surface,
+        method: receipt.method,
+        url: receipt.url,
+        body_size: receipt.body_size,
+        approval: receipt.approval,
         upstream_status: receipt.upstream_status,
         outcome: receipt.outcome,
-        agent: columns.get("agent_name")?,
-        approval: receipt.approval.kind,
-        approved_by: receipt
-            .approval
-            .by
-            .iter()
-            .map(|id| (*id, names.get(id).cloned().unwrap_or_else(|| id.to_string())))
-            .collect(),
-        person: receipt.person_id.zip(person_name),
     })
 }

@@ -1,0 +1,110 @@
+//! What became of a call, as a line of time.
+
+use engine::{Happened, Right, Step, Story};
+use leptos::prelude::*;
+use model::{ApprovalKind, Finding, PersonId, ReceiptFacts, Role};
+
+use super::text;
+use crate::words;
+
+/// What happened, in its order.
+pub(crate) fn time_line(story: &Story, me: PersonId) -> AnyView {
+    let steps: Vec<_> = story.steps.iter().map(|step| line(step, &story.receipt, me)).collect();
+    view! { <ol class="story">{steps}</ol> }.into_any()
+}
+
+fn line(step: &Step, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
+    let when = match step.at {
+        Some(at) => {
+            view! { <time datetime=at.to_string()>{words::moment_to_the_milli(at)}</time> }.into_any()
+        }
+        None => view! { <span class="story-when">"when its turn came"</span> }.into_any(),
+    };
+    view! { <li class=class(&step.happened)>{when} <div>{what(&step.happened, receipt, me)}</div></li> }
+        .into_any()
+}
+
+/// What stands out: that nobody knows, and that a person said yes.
+const fn class(happened: &Happened) -> Option<&'static str> {
+    match happened {
+        Happened::Unanswered => Some("story-bad"),
+        Happened::Confirmed { voided: false, .. } => Some("story-seal"),
+        _ => None,
+    }
+}
+
+fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
+    match happened {
+        Happened::Asked => asked(receipt),
+        Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
+        Happened::Confirmed { by, name, rights, voided } => confirmed(*by == me, name, rights, *voided),
+        Happened::Passed(kind) => passed(*kind).into_any(),
+        Happened::Sent => {
+            let with = receipt.credential.as_ref().map(|name| view! { " with the credential " <code>{text::line(name)}</code> });
+            view! { <strong>"Sent"</strong> ", once: " <code>{text::line(&receipt.method)} " " {text::line(receipt.host_and_path())}</code> {with} }.into_any()
+        }
+        Happened::Answered(Some(status)) => view! { <strong>"Answered"</strong> " " {words::answer(*status)} }.into_any(),
+        Happened::Answered(None) => view! { <strong>"Done"</strong> }.into_any(),
+        Happened::Unanswered => view! { <strong>"Not known:"</strong> " no answer was seen that tells whether it happened. It was not sent again." }.into_any(),
+        Happened::Settled { by, finding, reason } => settled(by.as_deref(), *finding, reason.as_deref()),
+        Happened::AnsweredLate(status) => {
+            let said = status.map_or_else(String::new, |status| format!(": {}", words::answer(status)));
+            view! { <strong>"Answered late"</strong> {said} ". It counts before what anybody settled." }.into_any()
+        }
+    }
+}
+
+fn asked(receipt: &ReceiptFacts) -> AnyView {
+    let by = match (&receipt.agent, &receipt.person) {
+        (Some(agent), Some(person)) => {
+            view! { " by " {text::line(agent)} " for " {text::line(person)} }.into_any()
+        }
+        (Some(agent), None) => view! { " by " {text::line(agent)} }.into_any(),
+        (None, Some(person)) => view! { " by " {text::line(person)} }.into_any(),
+        (None, None) => " by nobody in particular".into_any(),
+    };
+    let session =
+        receipt.session.as_ref().map(|session| view! { ", session " <code>{text::line(session)}</code> });
+    view! { <strong>"Asked"</strong> {by} {session} ", " {words::surface(receipt.surface)} }.into_any()
+}
+
+fn confirmed(is_me: bool, name: &str, rights: &[Right], voided: bool) -> AnyView {
+    let who = if is_me { "You".into_any() } else { text::line(name) };
+    let rights: Vec<String> = rights.iter().map(|one| right(one, is_me)).collect();
+    let right = if rights.is_empty() {
+        "with a right that is theirs no more".to_owned()
+    } else {
+        format!("as {}", rights.join(" and "))
+    };
+    let what = if voided { " confirmed it, and that was taken back or void: " } else { " confirmed it, " };
+    view! { <strong>{who}</strong> {what} {text::plain(&right)} }.into_any()
+}
+
+fn right(right: &Right, is_me: bool) -> String {
+    match right {
+        Right::Owner if is_me => "the one whose call it is".to_owned(),
+        Right::Owner => "the one whose call it was".to_owned(),
+        Right::Named => "one whom the action names".to_owned(),
+        Right::Role(role) => format!("{} {}", if *role == Role::Member { "a" } else { "an" }, role.as_str()),
+        Right::Group(name) => format!("one of the group {name}"),
+    }
+}
+
+const fn passed(kind: ApprovalKind) -> &'static str {
+    match kind {
+        ApprovalKind::ConfirmToken => "Confirmed by the agent itself, with the token of its prompt",
+        ApprovalKind::Grant => "Let through by a standing grant",
+        ApprovalKind::Override => "Let through by an operator's override",
+        ApprovalKind::Person => "Confirmed by a person",
+        ApprovalKind::None => "Nobody was asked: not needed",
+    }
+}
+
+fn settled(by: Option<&str>, finding: Finding, reason: Option<&str>) -> AnyView {
+    let found = match finding {
+        Finding::Happened => " settled that it happened",
+        Finding::DidNotHappen => " settled that it did not happen",
+    };
+    let words = reason.map(|reason| view! { ", with the words: " <q>{text::body(reason)}</q> });
+    view! { <strong>{text::line(by.unwrap_or("Somebody"))}</strong> {found} {words} }.into_any()
+}

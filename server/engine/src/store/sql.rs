@@ -1,0 +1,72 @@
+//! A statement that is put together of the conditions that are there, each value bound in its place. `$1 IS NULL OR …`
+//! would keep a database from the index that fits the conditions.
+
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe};
+
+use super::list::IdRange;
+use super::{Store, StoreError};
+
+/// What is bound.
+#[derive(Debug, Clone)]
+enum Bound {
+    Text(String),
+    Number(i64),
+}
+
+/// The values of a statement, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Values(Vec<Bound>);
+
+impl Values {
+    /// The place of a text.
+    pub(super) fn text(&mut self, text: impl Into<String>) -> String {
+        self.place(Bound::Text(text.into()))
+    }
+
+    /// The place of a number.
+    pub(super) fn number(&mut self, number: i64) -> String {
+        self.place(Bound::Number(number))
+    }
+
+    fn place(&mut self, bound: Bound) -> String {
+        self.0.push(bound);
+        format!("${}", self.0.len())
+    }
+
+    /// `column` is one of these.
+    pub(super) fn one_of(&mut self, column: &str, values: &[String]) -> String {
+        let places: Vec<_> = values.iter().map(|value| self.text(value.clone())).collect();
+        match places.as_slice() {
+            [one] => format!("{column} = {one}"),
+            _ => format!("{column} IN ({})", places.join(", ")),
+        }
+    }
+
+    /// `column` is an id in this range, as the rest of a `WHERE` that has begun.
+    pub(super) fn within(&mut self, column: &str, range: &IdRange) -> String {
+        let mut sql = String::new();
+        for (bound, sign) in [(&range.above, ">"), (&range.below, "<")] {
+            if let Some((id, inclusive)) = bound {
+                let equal = if *inclusive { "=" } else { "" };
+                sql.push_str(&format!(" AND {column} {sign}{equal} {}", self.text(id.clone())));
+            }
+        }
+        sql
+    }
+}
+
+impl Store {
+    /// The rows of a statement that was put together of this crate's own texts, with its values.
+    pub(super) async fn rows_of(&self, sql: String, values: Values) -> Result<Vec<AnyRow>, StoreError> {
+        let mut query: Query<'_, Any, AnyArguments> = sqlx::query(AssertSqlSafe(sql));
+        for value in values.0 {
+            query = match value {
+                Bound::Text(text) => query.bind(text),
+                Bound::Number(number) => query.bind(number),
+            };
+        }
+        Ok(query.fetch_all(&self.read).await?)
+    }
+}

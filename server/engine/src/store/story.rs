@@ -1,0 +1,127 @@
+//! What a receipt tells, put together of what is kept of its call.
+
+use model::{ApprovalKind, Finding, Outcome, ReceiptFacts, Surface, Time};
+
+use super::columns::Columns;
+use super::{Store, StoreError};
+use crate::story::{Happened, Right, Step, Story};
+
+/// What is kept of a call after its end, as far as its receipt tells it.
+struct Kept {
+    asked_at: Time,
+    was_held: bool,
+    send_at: Option<Time>,
+    decided_at: Option<Time>,
+}
+
+impl Store {
+    /// The story of a receipt. `None`: it was forgotten meanwhile.
+    pub async fn story(&self, receipt: ReceiptFacts) -> Result<Option<Story>, StoreError> {
+        let row = sqlx::query(
+            "SELECT c.id, c.title, c.created_at, c.expires_at, c.decided_at, c.send_at FROM receipts r JOIN calls c ON c.id = r.call_id \
+             WHERE r.id = $1",
+        )
+        .bind(receipt.id.to_string())
+        .fetch_optional(&self.read)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let columns = Columns::new("calls", "id", &row);
+        let kept = Kept {
+            asked_at: columns.time("created_at")?,
+            was_held: columns.time_maybe("expires_at")?.is_some(),
+            send_at: columns.time_maybe("send_at")?,
+            decided_at: columns.time_maybe("decided_at")?,
+        };
+        let call: model::CallId = columns.parse("id")?;
+        let decided = self.decided_steps(&call.to_string()).await?;
+        let later = self.later_steps(&receipt).await?;
+        let steps = steps(&receipt, &kept, decided, later);
+        Ok(Some(Story { call, title: columns.get("title")?, steps, receipt }))
+    }
+
+    /// Who confirmed, and by what right, in the order in which they did.
+    async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT d.id, d.person_id, p.name, d.at, d.voided_at FROM decisions d JOIN persons p ON p.id = d.person_id \
+             WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
+        )
+        .bind(call)
+        .fetch_all(&self.read)
+        .await?;
+        let mut steps = Vec::new();
+        for row in &rows {
+            let columns = Columns::new("decisions", "id", row);
+            let by: model::PersonId = columns.parse("person_id")?;
+            let subjects: Vec<String> = sqlx::query_scalar(
+                "SELECT ca.subject FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+                 WHERE ca.call_id = $1 AND s.person_id = $2 ORDER BY ca.subject",
+            )
+            .bind(call)
+            .bind(by.to_string())
+            .fetch_all(&self.read)
+            .await?;
+            steps.push(Step {
+                at: Some(columns.time("at")?),
+                happened: Happened::Confirmed {
+                    by,
+                    name: columns.get("name")?,
+                    rights: subjects.iter().filter_map(|subject| Right::of(subject)).collect(),
+                    voided: columns.time_maybe("voided_at")?.is_some(),
+                },
+            });
+        }
+        Ok(steps)
+    }
+
+    /// What became known after the receipt was written.
+    async fn later_steps(&self, receipt: &ReceiptFacts) -> Result<Vec<Step>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT m.id, m.at, m.outcome, m.upstream_status, m.reason, p.name FROM receipt_amendments m \
+             LEFT JOIN persons p ON p.id = m.person_id WHERE m.receipt_id = $1 ORDER BY m.id",
+        )
+        .bind(receipt.id.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new("receipt_amendments", "id", row);
+                let settled = |finding| -> Result<Happened, StoreError> {
+                    Ok(Happened::Settled {
+                        by: columns.get("name")?,
+                        finding,
+                        reason: columns.get("reason")?,
+                    })
+                };
+                let happened = match columns.parse("outcome")? {
+                    Outcome::SettledHappened => settled(Finding::Happened)?,
+                    Outcome::SettledDidNotHappen => settled(Finding::DidNotHappen)?,
+                    Outcome::Done => Happened::AnsweredLate(columns.number_maybe("upstream_status")?),
+                    Outcome::InDoubt => Happened::Unanswered,
+                };
+                Ok(Step { at: Some(columns.time("at")?), happened })
+            })
+            .collect()
+    }
+}
+
+/// What happened, in its order.
+fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Step>) -> Vec<Step> {
+    let step = |at: Option<Time>, happened| Step { at, happened };
+    let mut steps = vec![step(Some(kept.asked_at), Happened::Asked)];
+    if kept.was_held || !decided.is_empty() {
+        steps.push(step(Some(kept.asked_at), Happened::Held));
+    }
+    steps.extend(decided);
+    if receipt.approval.kind != ApprovalKind::Person {
+        let at = receipt.approval.at.or(Some(kept.asked_at));
+        steps.push(step(at, Happened::Passed(receipt.approval.kind)));
+    }
+    // Nobody writes down when the queue came to it.
+    let sent_at = kept.send_at.or(kept.decided_at).or(receipt.approval.at).or(Some(kept.asked_at));
+    steps.push(step(sent_at.filter(|_| receipt.surface != Surface::Queue), Happened::Sent));
+    let was_lost = receipt.outcome != Outcome::Done || !later.is_empty();
+    let answered = if was_lost { Happened::Unanswered } else { Happened::Answered(receipt.upstream_status) };
+    steps.push(step(Some(receipt.at), answered));
+    steps.extend(later);
+    steps
+}

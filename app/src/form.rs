@@ -8,8 +8,8 @@ mod circle;
 mod decide;
 mod fault;
 mod next;
-mod pause;
 mod notices;
+mod pause;
 mod posted;
 mod revoke;
 mod run;
@@ -64,20 +64,8 @@ pub const AGENT: &str = "/do/agent";
 pub const NOTICES: &str = "/do/notices";
 
 /// Every address that takes a form.
-pub const ALL: &[&str] = &[
-    SIGN_IN,
-    SIGN_OUT,
-    DECIDE,
-    UNDO,
-    RUN,
-    WITHDRAW,
-    SETTLE,
-    CIRCLE,
-    PAUSE,
-    REVOKE,
-    AGENT,
-    NOTICES,
-];
+pub const ALL: &[&str] =
+    &[SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, PAUSE, REVOKE, AGENT, NOTICES];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;

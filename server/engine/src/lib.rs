@@ -74,6 +74,6 @@ pub use feed::Feed;
 pub use filter::{EventFilter, PageAsked, ReceiptFilter};
 pub use handler::{Failure, Handler, Handlers, Job};
 pub use item::{Item, Settled, Whereabouts};
-pub use pause::{Pause, PauseScope};
 pub use leaf::Leaf;
+pub use pause::{Pause, PauseScope};
 pub use story::{Happened, Right, Step, Story};

@@ -3,15 +3,19 @@
 //! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
 //! of it ever stands in an address.
 
+mod account;
 mod circle;
 mod decide;
 mod fault;
 mod next;
+mod password;
 mod posted;
 mod run;
+mod session;
 mod settle;
 mod sign_in;
 mod sign_out;
+mod token;
 mod undo;
 mod withdraw;
 
@@ -48,8 +52,33 @@ pub const SETTLE: &str = "/do/settle";
 /// Where changes of groups and tenants are posted to.
 pub const CIRCLE: &str = "/do/circle";
 
+/// Where one's own name and time zone are posted to.
+pub const ACCOUNT: &str = "/do/account";
+/// Where one's own new password is posted to.
+pub const PASSWORD: &str = "/do/password";
+/// Where ending one's own sessions is posted to.
+pub const SESSION: &str = "/do/session";
+/// Where making a token of one's own is posted to.
+pub const TOKEN: &str = "/do/token";
+/// Where revoking one is posted to.
+pub const REVOKE_TOKEN: &str = "/do/revoke-token";
+
 /// Every address that takes a form.
-pub const ALL: [&str; 8] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE];
+pub const ALL: [&str; 13] = [
+    SIGN_IN,
+    SIGN_OUT,
+    DECIDE,
+    UNDO,
+    RUN,
+    WITHDRAW,
+    SETTLE,
+    CIRCLE,
+    ACCOUNT,
+    PASSWORD,
+    SESSION,
+    TOKEN,
+    REVOKE_TOKEN,
+];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -78,6 +107,11 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         WITHDRAW => submit::<withdraw::Withdraw>(path, visit, fields, read).await,
         SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
         CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
+        ACCOUNT => submit::<account::ChangeAccount>(path, visit, fields, read).await,
+        PASSWORD => submit::<password::ChangePassword>(path, visit, fields, read).await,
+        SESSION => submit::<session::EndSession>(path, visit, fields, read).await,
+        TOKEN => submit::<token::MakeToken>(path, visit, fields, token::read).await,
+        REVOKE_TOKEN => submit::<token::RevokeToken>(path, visit, fields, read).await,
         _ => return None,
     })
 }
@@ -96,7 +130,7 @@ async fn submit<F: Form>(
     read: fn(&Fields) -> Option<F>,
 ) -> Submitted {
     let arguments = read(&fields);
-    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None };
+    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None, once: None };
     let outcome = match arguments {
         Some(arguments) => {
             let run = || {
@@ -109,6 +143,7 @@ async fn submit<F: Form>(
     };
     match outcome {
         Ok(Next::Show(answer)) => posted.answer = Some(answer),
+        Ok(Next::Once(secret)) => posted.once = Some(secret),
         Ok(Next::Fill(fields)) => posted.fields = fields,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),

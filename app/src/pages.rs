@@ -1,5 +1,6 @@
 //! The pages, one a file.
 
+pub(crate) mod account;
 pub(crate) mod actions;
 pub(crate) mod agents;
 pub(crate) mod calls;

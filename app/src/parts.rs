@@ -1,6 +1,7 @@
 //! What pages are made of.
 
 pub(crate) mod alert;
+pub(crate) mod browser;
 pub(crate) mod decide;
 pub(crate) mod effect;
 pub(crate) mod field;

@@ -24,6 +24,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/people/tenants") view=pages::circles::Tenants/>
                 <Route path=path!("/people/groups") view=pages::circles::Groups/>
                 <Route path=path!("/people/:person/receipts") view=pages::receipts_of::ReceiptsOf/>
+                <Route path=path!("/account") view=pages::account::Account/>
                 <Route path=path!("/agents") view=pages::agents::Agents/>
                 <Route path=path!("/actions") view=pages::actions::Actions/>
                 <Route path=path!("/credentials") view=pages::credentials::Credentials/>

@@ -12,6 +12,7 @@ mod log;
 mod mcp;
 mod memory;
 mod pages;
+mod peer;
 mod problem;
 mod reload;
 mod request_id;

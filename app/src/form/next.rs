@@ -14,6 +14,8 @@ pub enum Next {
     SignedIn {
         /// Who.
         person: PersonId,
+        /// Their epoch when they proved it (`engine::sign_in::SignedIn`).
+        epoch: i64,
         /// Where to.
         to: String,
     },
@@ -21,6 +23,8 @@ pub enum Next {
     SignedOut,
     /// Show the form's page with this answer.
     Show(Box<Answer>),
+    /// Show the form's page with this secret, once: it stands in no address, and nowhere afterwards.
+    Once(String),
     /// Show the form's page again with this in it: nothing was done and nothing is wrong.
     Fill(Fields),
 }

@@ -15,6 +15,8 @@ pub struct Posted {
     pub fault: Option<Fault>,
     /// What it was answered with, when that is shown on the same page.
     pub answer: Option<Box<Answer>>,
+    /// A secret that was made and is shown this once.
+    pub once: Option<String>,
 }
 
 impl Posted {

@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 use model::Time;
 
+use crate::visit::Zone;
 use crate::words;
 
 /// A past moment: “2 min ago”.
 pub(crate) fn ago(time: Time, now: Time) -> AnyView {
-    stamp(time, words::ago(time, now))
+    stamp(time, words::ago(time, now, Zone::here().0))
 }
 
 /// A moment to come: “in 23 h”; a past one: “now”.
@@ -16,8 +17,13 @@ pub(crate) fn ahead(time: Time, now: Time) -> AnyView {
     stamp(time, if seconds > 0 { format!("in {}", words::span(seconds)) } else { "now".to_owned() })
 }
 
+/// A moment in full, in the visitor's zone.
+pub(crate) fn full(time: Time) -> String {
+    words::moment(time, Zone::here().0)
+}
+
 fn stamp(time: Time, said: String) -> AnyView {
-    let full = words::moment(time);
+    let full = full(time);
     let spoken = full.clone();
     view! {
         <time datetime=time.to_string() title=full>{said}<span class="unseen">", " {spoken}</span></time>

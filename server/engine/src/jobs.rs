@@ -143,6 +143,7 @@ impl Engine {
         in_batches(|| store.erase_answers(now, BATCH)).await?;
         in_batches(|| store.delete_expired_sessions(now, BATCH)).await?;
         in_batches(|| store.delete_old_prompts(now, BATCH)).await?;
+        in_batches(|| self.forget_old_tries(BATCH)).await?;
         in_batches(|| self.forget_receipts()).await
     }
 

@@ -1,11 +1,12 @@
 //! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
 
+mod account;
 pub mod actor;
 pub mod agent;
 pub mod ambient;
 pub mod arrival;
 mod authentication;
-mod browser_session;
+pub mod browser_session;
 pub mod catalogue;
 mod circles;
 mod completion;
@@ -32,6 +33,7 @@ mod likeness;
 pub mod nudge;
 mod open_sends;
 pub mod outgoing;
+mod own_token;
 mod passing_on;
 pub mod password;
 mod pipeline;
@@ -46,12 +48,14 @@ pub mod secret;
 pub mod secret_shape;
 mod sending;
 mod settlement;
+pub mod sign_in;
 mod status;
 pub mod store;
 mod stored_request;
 mod stored_result;
 pub mod streams;
 mod taint;
+pub mod time_zone;
 pub mod token;
 mod unsent;
 pub mod upstream;

@@ -1,6 +1,6 @@
 //! People, agents and tokens: made and ended here, listed for operators and admins.
 
-use model::{Ability, AgentId, FieldError, KeyId, OfferedAction, Person, PersonId, Refusal, Role};
+use model::{Ability, AgentId, FieldError, KeyId, OfferedAction, Person, PersonId, Refusal, Role, Time};
 
 use crate::actor::PersonActor;
 use crate::agent::AgentLine;
@@ -52,11 +52,10 @@ impl Engine {
             faults.push(FieldError::new("/email", "This has to be an address like name@example.com."));
         }
         let name = wanted.name.trim().to_owned();
-        if name.is_empty() || name.chars().count() > 200 || name.contains('\0') {
-            faults.push(FieldError::new("/name", "The name has to be 1 to 200 characters."));
-        }
-        if wanted.password.as_ref().is_some_and(|password| password.chars().count() < password::SHORTEST) {
-            faults.push(FieldError::new("/password", "The password has to be at least 8 characters."));
+        faults.extend(fault_of_name(&name));
+        let about = [email.as_str(), name.as_str()];
+        if let Some(fault) = wanted.password.as_ref().and_then(|password| password::fault(password, &about)) {
+            faults.push(FieldError::new("/password", fault));
         }
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
@@ -73,6 +72,8 @@ impl Engine {
             roles,
             created_at: self.now(),
             disabled_at: None,
+            time_zone: None,
+            signed_in_at: None,
         };
         let hash = self.hashed(wanted.password).await?;
         let mut tx = self.store().begin().await?;
@@ -159,18 +160,28 @@ impl Engine {
         let person = person
             .filter(|person| person.disabled_at.is_none())
             .ok_or_else(|| Refusal::invalid("/person", "There is nobody with this address."))?;
+        self.store_token(person.id, abilities, None).await
+    }
+
+    /// Stores a fresh token of a person's. Without abilities it has `receipts:read`.
+    pub(crate) async fn store_token(
+        &self,
+        person: PersonId,
+        abilities: Vec<Ability>,
+        expires_at: Option<Time>,
+    ) -> Result<(KeyId, PlainToken), Refusal> {
         let token = PlainToken::generate(TokenKind::Person, self.ambient());
         let row = KeyRow {
             id: KeyId::from_uuid(self.ambient().uuid()),
             agent: None,
-            person: person.id,
+            person,
             abilities: if abilities.is_empty() { vec![Ability::ReceiptsRead] } else { abilities },
             requires_approval: false,
             toolset: None,
             session: None,
             last_used_at: None,
         };
-        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None };
+        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at };
         let id = key.row.id;
         let mut tx = self.store().begin().await?;
         tx.insert_key(&key).await?;
@@ -237,6 +248,7 @@ impl Engine {
         let (person, _) = found.ok_or(Refusal::NotFound)?;
         let mut tx = self.store().begin().await?;
         let disabled = tx.disable_person(person.id, self.now()).await?;
+        tx.end_sessions(person.id, None).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         self.withdraw_of_person(person.id).await?;
@@ -253,7 +265,7 @@ impl Engine {
         Ok(self.store().agents().await?)
     }
 
-    async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
+    pub(crate) async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
         let Some(password) = password else { return Ok(None) };
         let ambient = self.ambient().clone();
         let hash = tokio::task::spawn_blocking(move || password::hash(&password, &ambient)).await;
@@ -273,6 +285,12 @@ fn oversees(person: &PersonActor) -> Result<(), Refusal> {
 
 fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
     if error.is_taken() { Refusal::invalid(field, message) } else { error.into() }
+}
+
+/// What is wrong with what a person is called.
+pub(crate) fn fault_of_name(name: &str) -> Option<FieldError> {
+    let fits = !name.is_empty() && name.chars().count() <= 200 && !name.contains('\0');
+    (!fits).then(|| FieldError::new("/name", "The name has to be 1 to 200 characters."))
 }
 
 /// Enough to catch a slip of the hand; whether an address exists only a mail to it can tell.

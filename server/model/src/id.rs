@@ -106,6 +106,10 @@ id!(/// What was done.
     ReceiptId, ReceiptTag, "rct");
 id!(/// A journal line.
     EventId, EventTag, "evt");
+id!(/// A browser that somebody is signed in with.
+    BrowserSessionId, BrowserSessionTag, "ses");
+id!(/// An account that is offered to somebody by a link.
+    InvitationId, InvitationTag, "inv");
 
 #[cfg(test)]
 mod tests {

@@ -32,7 +32,10 @@ pub use call::{Attempt, Call, CallStatus, HeldCall};
 pub use decision::{Decision, Verdict};
 pub use effect::Effect;
 pub use event::{Event, EventType};
-pub use id::{AgentId, ApprovalId, CallId, EventId, KeyId, PersonId, ReceiptId, TenantId};
+pub use id::{
+    AgentId, ApprovalId, BrowserSessionId, CallId, EventId, InvitationId, KeyId, PersonId, ReceiptId,
+    TenantId,
+};
 pub use listing::Listing;
 pub use passed::Passed;
 pub use person::{Person, Role};

@@ -35,6 +35,10 @@ pub struct Person {
     pub created_at: Time,
     /// Set when the account can no longer be used.
     pub disabled_at: Option<Time>,
+    /// The IANA name of the zone in which pages show times; `None`: UTC.
+    pub time_zone: Option<String>,
+    /// When the person last signed in on the pages.
+    pub signed_in_at: Option<Time>,
 }
 
 impl Person {

@@ -7,8 +7,11 @@ mod account;
 mod circle;
 mod decide;
 mod fault;
+mod invite;
+mod join;
 mod next;
 mod password;
+mod person;
 mod posted;
 mod run;
 mod session;
@@ -63,8 +66,23 @@ pub const TOKEN: &str = "/do/token";
 /// Where revoking one is posted to.
 pub const REVOKE_TOKEN: &str = "/do/revoke-token";
 
+/// Where inviting somebody is posted to.
+pub const INVITE: &str = "/do/invite";
+/// Where taking an invitation back is posted to.
+pub const WITHDRAW_INVITATION: &str = "/do/withdraw-invitation";
+/// Where the account that an invitation offers is made.
+pub const JOIN: &str = "/do/join";
+/// Where the first admin is made.
+pub const SET_UP: &str = "/do/set-up";
+/// Where a person's roles are posted to.
+pub const ROLES: &str = "/do/roles";
+/// Where disabling a person is posted to.
+pub const DISABLE: &str = "/do/disable";
+/// Where enabling a person again is posted to.
+pub const ENABLE: &str = "/do/enable";
+
 /// Every address that takes a form.
-pub const ALL: [&str; 13] = [
+pub const ALL: [&str; 20] = [
     SIGN_IN,
     SIGN_OUT,
     DECIDE,
@@ -78,6 +96,13 @@ pub const ALL: [&str; 13] = [
     SESSION,
     TOKEN,
     REVOKE_TOKEN,
+    INVITE,
+    WITHDRAW_INVITATION,
+    JOIN,
+    SET_UP,
+    ROLES,
+    DISABLE,
+    ENABLE,
 ];
 
 /// The fields of a form as they came, in order.
@@ -112,6 +137,13 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         SESSION => submit::<session::EndSession>(path, visit, fields, read).await,
         TOKEN => submit::<token::MakeToken>(path, visit, fields, token::read).await,
         REVOKE_TOKEN => submit::<token::RevokeToken>(path, visit, fields, read).await,
+        INVITE => submit::<invite::Invite>(path, visit, fields, invite::read).await,
+        WITHDRAW_INVITATION => submit::<invite::WithdrawInvitation>(path, visit, fields, read).await,
+        JOIN => submit::<join::Join>(path, visit, fields, read).await,
+        SET_UP => submit::<join::SetUp>(path, visit, fields, read).await,
+        ROLES => submit::<person::SetRoles>(path, visit, fields, person::read).await,
+        DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
+        ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
         _ => return None,
     })
 }

@@ -13,6 +13,7 @@ pub(crate) mod payload;
 pub(crate) mod people_nav;
 pub(crate) mod preview;
 pub(crate) mod receipts;
+pub(crate) mod roles;
 pub(crate) mod settle;
 pub(crate) mod standing;
 pub(crate) mod table;

@@ -5,6 +5,8 @@ mod sessions;
 mod tokens;
 mod you;
 
+pub(super) use password::field as password_field;
+
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 

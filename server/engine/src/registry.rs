@@ -7,7 +7,7 @@ use crate::agent::AgentLine;
 use crate::credential::Credential;
 use crate::engine::Engine;
 use crate::password;
-use crate::store::{KeyRow, NewKey};
+use crate::store::{KeyRow, NewKey, Tx};
 use crate::token::{PlainToken, TokenKind};
 
 /// A person to be added.
@@ -48,9 +48,7 @@ impl Engine {
     pub async fn add_person(&self, wanted: PersonWanted) -> Result<Person, Refusal> {
         let mut faults = Vec::new();
         let email = wanted.email.trim().to_lowercase();
-        if !looks_like_email(&email) {
-            faults.push(FieldError::new("/email", "This has to be an address like name@example.com."));
-        }
+        faults.extend(fault_of_email(&email));
         let name = wanted.name.trim().to_owned();
         faults.extend(fault_of_name(&name));
         let about = [email.as_str(), name.as_str()];
@@ -60,21 +58,7 @@ impl Engine {
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
         }
-        let roles = Role::ALL
-            .iter()
-            .copied()
-            .filter(|role| *role == Role::Member || wanted.roles.contains(role))
-            .collect();
-        let person = Person {
-            id: PersonId::from_uuid(self.ambient().uuid()),
-            email,
-            name,
-            roles,
-            created_at: self.now(),
-            disabled_at: None,
-            time_zone: None,
-            signed_in_at: None,
-        };
+        let person = self.newcomer(email, name, Role::with_member(&wanted.roles));
         let hash = self.hashed(wanted.password).await?;
         let mut tx = self.store().begin().await?;
         tx.insert_person(&person, hash.as_deref())
@@ -248,11 +232,16 @@ impl Engine {
         let (person, _) = found.ok_or(Refusal::NotFound)?;
         let mut tx = self.store().begin().await?;
         let disabled = tx.disable_person(person.id, self.now()).await?;
-        tx.end_sessions(person.id, None).await?;
+        self.follow_disabling(tx, person.id).await?;
+        Ok(disabled)
+    }
+
+    /// What follows from disabling a person, and the end of the transaction.
+    pub(crate) async fn follow_disabling(&self, mut tx: Tx, person: PersonId) -> Result<(), Refusal> {
+        tx.end_sessions(person, None).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
-        self.withdraw_of_person(person.id).await?;
-        Ok(disabled)
+        Ok(self.withdraw_of_person(person).await?)
     }
 
     /// Everybody, for whoever runs the desk from its command line.
@@ -274,7 +263,7 @@ impl Engine {
 }
 
 /// Operators and admins; everybody else learns nothing.
-fn oversees(person: &PersonActor) -> Result<(), Refusal> {
+pub(crate) fn oversees(person: &PersonActor) -> Result<(), Refusal> {
     let roles = &person.person().roles;
     if roles.contains(&Role::Operator) || roles.contains(&Role::Admin) {
         Ok(())
@@ -283,8 +272,14 @@ fn oversees(person: &PersonActor) -> Result<(), Refusal> {
     }
 }
 
-fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
+pub(crate) fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
     if error.is_taken() { Refusal::invalid(field, message) } else { error.into() }
+}
+
+/// What is wrong with somebody's address.
+pub(crate) fn fault_of_email(email: &str) -> Option<FieldError> {
+    let message = "This has to be an address like name@example.com.";
+    (!looks_like_email(email)).then(|| FieldError::new("/email", message))
 }
 
 /// What is wrong with what a person is called.

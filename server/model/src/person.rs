@@ -20,6 +20,13 @@ words! {
     }
 }
 
+impl Role {
+    /// These roles and `member`, in the order of `ALL`.
+    pub fn with_member(roles: &[Self]) -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|role| *role == Self::Member || roles.contains(role)).collect()
+    }
+}
+
 /// An account, without anything secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Person {

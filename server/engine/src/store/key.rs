@@ -109,6 +109,19 @@ impl Store {
         rows.iter().map(line).collect()
     }
 
+    /// How many tokens of a person's own are in force, while the person is.
+    pub async fn live_tokens_of(&self, person: PersonId, now: Time) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM keys WHERE person_id = $1 AND agent_id IS NULL AND revoked_at IS NULL \
+             AND (expires_at IS NULL OR expires_at > $2)",
+        )
+        .bind(person.to_string())
+        .bind(now.micros())
+        .fetch_one(&self.read)
+        .await?;
+        Ok(count.unsigned_abs())
+    }
+
     /// Remembers that a key was used, at most once a minute.
     pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
         let query = sqlx::query(

@@ -39,6 +39,14 @@ impl Store {
         row.as_ref().map(proof).transpose()
     }
 
+    /// Makes a disabled account usable again. `false`: it is, or there is none.
+    pub async fn enable_person(&self, id: PersonId) -> Result<bool, StoreError> {
+        let query =
+            sqlx::query("UPDATE persons SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL")
+                .bind(id.to_string());
+        Ok(self.write(query).await? == 1)
+    }
+
     /// Notes that a person signed in.
     pub async fn note_sign_in(&self, id: PersonId, now: Time) -> Result<(), StoreError> {
         let query = sqlx::query("UPDATE persons SET signed_in_at = $2 WHERE id = $1")
@@ -105,6 +113,42 @@ impl Tx {
             .execute(&mut *self.inner)
             .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Nobody else, on any node, changes who is an admin or can be one until this transaction ends.
+    pub async fn lock_admins(&mut self) -> Result<(), StoreError> {
+        if self.writes_alone() {
+            return Ok(());
+        }
+        for sql in [
+            "UPDATE person_roles SET role = role WHERE role = 'admin'",
+            "UPDATE persons SET created_at = created_at WHERE id IN (SELECT person_id FROM person_roles WHERE role = 'admin')",
+        ] {
+            sqlx::query(sql).execute(&mut *self.inner).await?;
+        }
+        Ok(())
+    }
+
+    /// How many admins can sign in.
+    pub async fn usable_admins(&mut self) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT COUNT(*) FROM person_roles r JOIN persons p ON p.id = r.person_id WHERE r.role = 'admin' AND p.disabled_at IS NULL",
+        )
+        .fetch_one(&mut *self.inner)
+        .await?)
+    }
+
+    /// Gives a person these roles and no other.
+    pub async fn set_roles(&mut self, id: PersonId, roles: &[Role]) -> Result<(), StoreError> {
+        for role in Role::ALL {
+            let sql = if roles.contains(role) {
+                "INSERT INTO person_roles (person_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+            } else {
+                "DELETE FROM person_roles WHERE person_id = $1 AND role = $2"
+            };
+            sqlx::query(sql).bind(id.to_string()).bind(role.as_str()).execute(&mut *self.inner).await?;
+        }
+        Ok(())
     }
 
     /// Makes an account unusable. `false`: it was already, or there is none.

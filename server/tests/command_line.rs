@@ -150,9 +150,9 @@ fn the_first_admin_is_made_with_the_link_that_the_console_shows() {
     let place = Place::fresh();
     let mut command = place.command("serve --json");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
-    let told = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
-    let link =
-        told.map(|line| line.trim().to_owned()).find(|line| line.contains("/set-up/")).expect("a link");
+    // Kept open: a server whose console is gone is another matter.
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let link = lines.by_ref().find(|line| line.contains("/set-up/")).expect("a link").trim().to_owned();
     let server = Running(child);
     let (authority, token) = link.trim_start_matches("http://").split_once("/set-up/").expect("an address");
     assert_eq!(get(authority, &format!("/set-up/{token}"), "").0, 200);
@@ -167,7 +167,7 @@ fn the_first_admin_is_made_with_the_link_that_the_console_shows() {
     assert_eq!(people["items"].as_array().map(Vec::len), Some(1));
     assert_eq!(get(authority, &format!("/set-up/{token}"), "").0, 404, "it was used");
     assert_eq!(post(authority, "/do/set-up", &format!("{fields}thrum-welkin-osier")).0, 404);
-    drop(server);
+    drop((server, lines));
     // Somebody is there: the next start shows no link.
     let mut child =
         place.command("serve").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");

@@ -103,7 +103,7 @@ test('a token is shown once, works, and is revoked', async ({ page, desk, ann })
   await press(page, 'Make a token');
   await expect(page.getByRole('alert')).toContainText('No token was made');
   await page.getByRole('checkbox', { name: /read receipts/ }).check();
-  await page.getByRole('combobox', { name: 'It is taken for' }).selectOption({ label: '90 days' });
+  await page.getByRole('combobox', { name: 'It expires' }).selectOption({ label: 'in 90 days' });
   await press(page, 'Make a token');
   const shown = page.getByRole('status').getByText(/^csu_/);
   const token = await shown.innerText();

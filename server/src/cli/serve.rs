@@ -1,5 +1,6 @@
 //! `countersign serve`
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -56,7 +57,13 @@ async fn tell_how_to_set_up(engine: &Engine) -> Result<(), Failure> {
     let link = link.map_err(|refusal| Failure::refused(&refusal, "Nothing is being served."))?;
     if let Some(token) = link {
         tracing::warn!("nobody has an account yet: the first admin is made with the link that stands below");
-        eprintln!("\nSet up this desk, once, at\n\n    {}/set-up/{}\n", engine.public_url(), token.reveal());
+        let url = engine.public_url();
+        // A console that is closed shows nothing; the server goes on.
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nSet up this desk, once, at\n\n    {url}/set-up/{}\n",
+            token.reveal()
+        );
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ fn line(token: &TokenLine, now: Time) -> AnyView {
 
 /// For how long a token can be made: days, and how that is said. Empty: for ever.
 const TERMS: [(&str, &str); 5] =
-    [("30", "30 days"), ("90", "90 days"), ("365", "a year"), ("7", "7 days"), ("", "no end")];
+    [("7", "in 7 days"), ("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")];
 
 /// The form for another token.
 fn make(posted: Option<&Arc<Posted>>) -> AnyView {
@@ -107,7 +107,7 @@ fn make(posted: Option<&Arc<Posted>>) -> AnyView {
                 <div class="choices">{choices}</div>
             </fieldset>
             <div class="field">
-                <label for="days">"It is taken for"</label>
+                <label for="days">"It expires"</label>
                 <select id="days" name="days" class="short">{TERMS.into_iter().map(term).collect_view()}</select>
             </div>
             <button class="button-strong">"Make a token"</button>

@@ -44,7 +44,7 @@ async fn a_hostile_browser_name_is_text() {
     let came = desk.send(request(Method::POST, "/do/sign-in", "", &headers, fields)).await;
     let page = desk.get("/account", &came.cookie()).await;
     assert!(
-        page.text.contains("&lt;script>x&lt;/script>") && !page.text.contains("<script>x"),
+        page.text.contains("&lt;script&gt;x&lt;/script&gt;") && !page.text.contains("<script>x"),
         "{}",
         page.text
     );

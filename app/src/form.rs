@@ -3,19 +3,26 @@
 //! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
 //! of it ever stands in an address.
 
+mod account;
 mod agent;
 mod circle;
 mod decide;
 mod fault;
+mod invite;
+mod join;
 mod next;
 mod notices;
+mod password;
 mod pause;
+mod person;
 mod posted;
 mod revoke;
 mod run;
+mod session;
 mod settle;
 mod sign_in;
 mod sign_out;
+mod token;
 mod undo;
 mod withdraw;
 
@@ -63,9 +70,59 @@ pub const AGENT: &str = "/do/agent";
 /// Where changes of how somebody is told are posted to.
 pub const NOTICES: &str = "/do/notices";
 
+/// Where one's own name and time zone are posted to.
+pub const ACCOUNT: &str = "/do/account";
+/// Where one's own new password is posted to.
+pub const PASSWORD: &str = "/do/password";
+/// Where ending one's own sessions is posted to.
+pub const SESSION: &str = "/do/session";
+/// Where making a token of one's own is posted to.
+pub const TOKEN: &str = "/do/token";
+/// Where revoking one is posted to.
+pub const REVOKE_TOKEN: &str = "/do/revoke-token";
+
+/// Where inviting somebody is posted to.
+pub const INVITE: &str = "/do/invite";
+/// Where taking an invitation back is posted to.
+pub const WITHDRAW_INVITATION: &str = "/do/withdraw-invitation";
+/// Where the account that an invitation offers is made.
+pub const JOIN: &str = "/do/join";
+/// Where the first admin is made.
+pub const SET_UP: &str = "/do/set-up";
+/// Where a person's roles are posted to.
+pub const ROLES: &str = "/do/roles";
+/// Where disabling a person is posted to.
+pub const DISABLE: &str = "/do/disable";
+/// Where enabling a person again is posted to.
+pub const ENABLE: &str = "/do/enable";
+
 /// Every address that takes a form.
-pub const ALL: &[&str] =
-    &[SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, PAUSE, REVOKE, AGENT, NOTICES];
+pub const ALL: &[&str] = &[
+    SIGN_IN,
+    SIGN_OUT,
+    DECIDE,
+    UNDO,
+    RUN,
+    WITHDRAW,
+    SETTLE,
+    CIRCLE,
+    PAUSE,
+    REVOKE,
+    AGENT,
+    NOTICES,
+    ACCOUNT,
+    PASSWORD,
+    SESSION,
+    TOKEN,
+    REVOKE_TOKEN,
+    INVITE,
+    WITHDRAW_INVITATION,
+    JOIN,
+    SET_UP,
+    ROLES,
+    DISABLE,
+    ENABLE,
+];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -98,6 +155,18 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         REVOKE => submit::<revoke::Revoke>(path, visit, fields, read).await,
         AGENT => submit::<agent::Add>(path, visit, fields, agent::read).await,
         NOTICES => submit::<notices::Notices>(path, visit, fields, read).await,
+        ACCOUNT => submit::<account::ChangeAccount>(path, visit, fields, read).await,
+        PASSWORD => submit::<password::ChangePassword>(path, visit, fields, read).await,
+        SESSION => submit::<session::EndSession>(path, visit, fields, read).await,
+        TOKEN => submit::<token::MakeToken>(path, visit, fields, token::read).await,
+        REVOKE_TOKEN => submit::<token::RevokeToken>(path, visit, fields, read).await,
+        INVITE => submit::<invite::Invite>(path, visit, fields, invite::read).await,
+        WITHDRAW_INVITATION => submit::<invite::WithdrawInvitation>(path, visit, fields, read).await,
+        JOIN => submit::<join::Join>(path, visit, fields, read).await,
+        SET_UP => submit::<join::SetUp>(path, visit, fields, read).await,
+        ROLES => submit::<person::SetRoles>(path, visit, fields, person::read).await,
+        DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
+        ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
         _ => return None,
     })
 }
@@ -116,7 +185,8 @@ async fn submit<F: Form>(
     read: fn(&Fields) -> Option<F>,
 ) -> Submitted {
     let arguments = read(&fields);
-    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None, made: None };
+    let mut posted =
+        Posted { form: path.to_owned(), fields, fault: None, answer: None, made: None, once: None };
     let outcome = match arguments {
         Some(arguments) => {
             let run = || {
@@ -130,6 +200,7 @@ async fn submit<F: Form>(
     match outcome {
         Ok(Next::Show(answer)) => posted.answer = Some(answer),
         Ok(Next::Made(key)) => posted.made = Some(key),
+        Ok(Next::Once(secret)) => posted.once = Some(secret),
         Ok(Next::Fill(fields)) => posted.fields = fields,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),

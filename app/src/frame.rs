@@ -9,6 +9,7 @@ use model::{Person, Refusal, Role};
 use crate::form;
 use crate::parts::icon::Mark;
 use crate::parts::pause;
+use crate::parts::text;
 use crate::visit::{Reply, Visit};
 
 /// A page's content.
@@ -184,7 +185,7 @@ pub(crate) fn frame(
                         <ul class="office">{office.into_iter().map(|one| entry(one, tab, 0)).collect_view()}</ul>
                     })}
                     <form class="account" method="post" action=form::SIGN_OUT>
-                        <span class="account-name" title=me.email.clone()>{me.name.clone()}</span>
+                        <a class="account-name" href="/account" title=me.email.clone()><span class="unseen">"Account of "</span>{text::line(&me.name)}</a>
                         <button class="quiet">"Sign out"</button>
                     </form>
                 </nav>

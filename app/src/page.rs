@@ -35,6 +35,7 @@ pub async fn render(visit: Visit) -> Page {
         move || {
             provide_context(RequestUrl::new(&visit.address));
             provide_context(reply);
+            provide_context(visit.zone());
             provide_context(visit);
             view! { <App/> }.to_html_stream_in_order().collect::<String>()
         }

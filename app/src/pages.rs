@@ -1,5 +1,6 @@
 //! The pages, one a file.
 
+pub(crate) mod account;
 pub(crate) mod actions;
 pub(crate) mod agent;
 pub(crate) mod agents;
@@ -10,10 +11,12 @@ pub(crate) mod done;
 pub(crate) mod home;
 pub(crate) mod inbox;
 pub(crate) mod item;
+pub(crate) mod join;
 pub(crate) mod journal;
 pub(crate) mod not_found;
 pub(crate) mod notices;
 pub(crate) mod people;
+pub(crate) mod person;
 pub(crate) mod receipt;
 pub(crate) mod receipts_of;
 pub(crate) mod run;

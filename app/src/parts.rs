@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_form;
 pub(crate) mod alert;
+pub(crate) mod browser;
 pub(crate) mod decide;
 pub(crate) mod effect;
 pub(crate) mod field;
@@ -17,6 +18,7 @@ pub(crate) mod people_nav;
 pub(crate) mod preview;
 pub(crate) mod receipt_filters;
 pub(crate) mod receipts;
+pub(crate) mod roles;
 pub(crate) mod settle;
 pub(crate) mod standing;
 pub(crate) mod story;

@@ -24,7 +24,11 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/people") view=pages::people::People/>
                 <Route path=path!("/people/tenants") view=pages::circles::Tenants/>
                 <Route path=path!("/people/groups") view=pages::circles::Groups/>
+                <Route path=path!("/people/:person") view=pages::person::PersonPage/>
                 <Route path=path!("/people/:person/receipts") view=pages::receipts_of::ReceiptsOf/>
+                <Route path=path!("/invitation/:link") view=pages::join::Join/>
+                <Route path=path!("/set-up/:link") view=pages::join::SetUp/>
+                <Route path=path!("/account") view=pages::account::Account/>
                 <Route path=path!("/agents") view=pages::agents::Agents/>
                 <Route path=path!("/agents/:agent") view=pages::agent::AgentOf/>
                 <Route path=path!("/actions") view=pages::actions::Actions/>

@@ -1,8 +1,10 @@
 //! One request for a page: who visits, where, and what was posted just before.
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::{Engine, PersonActor};
+use chrono_tz::Tz;
+use engine::{Engine, PersonActor, time_zone};
 use leptos::prelude::use_context;
 
 use crate::form::Posted;
@@ -14,6 +16,10 @@ pub struct Visit {
     pub engine: Engine,
     /// Who is signed in.
     pub visitor: Option<PersonActor>,
+    /// What the session that asks is stored under.
+    pub session: Option<[u8; 32]>,
+    /// Where the request comes from.
+    pub from: Option<IpAddr>,
     /// Path and query of the page, beginning with `/`.
     pub address: String,
     /// A form that was posted and has to be shown again.
@@ -44,6 +50,25 @@ impl Visit {
     /// What was posted to this form just before, to be shown again.
     pub(crate) fn posted(&self, form: &str) -> Option<Arc<Posted>> {
         self.posted.clone().filter(|posted| posted.form == form)
+    }
+}
+
+/// The zone in which a page shows times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Zone(pub(crate) Tz);
+
+impl Visit {
+    /// The zone that the visitor reads times in; without one of their own, UTC.
+    pub(crate) fn zone(&self) -> Zone {
+        let own = self.visitor.as_ref().and_then(|me| me.person().time_zone.as_deref());
+        Zone(own.and_then(time_zone::named).unwrap_or(Tz::UTC))
+    }
+}
+
+impl Zone {
+    /// The zone of the page that is being made.
+    pub(crate) fn here() -> Self {
+        use_context().unwrap_or(Self(Tz::UTC))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The words of the pages: one place for each term, so that it is the same everywhere.
 
 use chrono::Datelike as _;
-use model::{ApprovalKind, CallStatus, Effect, EventType, Outcome, Surface, Time};
+use chrono_tz::Tz;
+use model::{Ability, ApprovalKind, CallStatus, Effect, EventType, Outcome, Role, Surface, Time};
 
 /// What an effect means to a person.
 pub(crate) const fn effect(effect: Effect) -> &'static str {
@@ -99,14 +100,14 @@ pub(crate) fn answer(status: u16) -> String {
     format!("{status} {word}")
 }
 
-/// A moment in full, as people write it.
-pub(crate) fn moment(time: Time) -> String {
-    time.to_chrono().format("%-d %B %Y, %H:%M:%S UTC").to_string()
+/// A moment in full, as people write it in this zone.
+pub(crate) fn moment(time: Time, zone: Tz) -> String {
+    time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M:%S %Z").to_string()
 }
 
-/// A moment to the thousandth of a second: a line of time tells what came first.
-pub(crate) fn moment_to_the_milli(time: Time) -> String {
-    time.to_chrono().format("%-d %B %Y, %H:%M:%S%.3f").to_string()
+/// A moment to the thousandth of a second.
+pub(crate) fn moment_to_the_milli(time: Time, zone: Tz) -> String {
+    time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M:%S%.3f %Z").to_string()
 }
 
 /// Where a call came in.
@@ -132,10 +133,38 @@ pub(crate) fn span(seconds: i64) -> String {
         .map_or_else(|| "0 s".to_owned(), |(size, unit)| format!("{} {unit}", seconds / size))
 }
 
+/// What a token may be used for, to a person.
+pub(crate) const fn ability(ability: Ability) -> &'static str {
+    match ability {
+        Ability::ActionsRead => "call what only looks",
+        Ability::ActionsWrite => "call what can be put back",
+        Ability::ActionsExternal => "call what leaves the house",
+        Ability::ActionsDestructive => "call what cannot be put back",
+        Ability::ReceiptsRead => "read receipts and events",
+        Ability::ApprovalsDecide => "decide held calls",
+        Ability::AgentsManage => "manage agents",
+    }
+}
+
+/// Roles as they are listed.
+pub(crate) fn roles(roles: &[Role]) -> String {
+    roles.iter().map(|role| role.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// How long to wait, rounded up: “4 minutes”.
+pub(crate) fn wait(seconds: u32) -> String {
+    match (seconds, seconds.div_ceil(60)) {
+        (0 | 1, _) => "a second".to_owned(),
+        (2..60, _) => format!("{seconds} seconds"),
+        (_, 1) => "a minute".to_owned(),
+        (_, minutes) => format!("{minutes} minutes"),
+    }
+}
+
 /// A past moment as people say it: “2 min ago”, “yesterday”, “3 March”.
-pub(crate) fn ago(time: Time, now: Time) -> String {
+pub(crate) fn ago(time: Time, now: Time, zone: Tz) -> String {
     let seconds = now.seconds_since(time);
-    let (then, today) = (time.to_chrono(), now.to_chrono());
+    let (then, today) = (time.to_chrono().with_timezone(&zone), now.to_chrono().with_timezone(&zone));
     match seconds {
         ..=0 => "now".to_owned(),
         1..86_400 => format!("{} ago", span(seconds)),
@@ -160,9 +189,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn waits_are_never_told_too_short() {
+        let told = [1, 30, 60, 61, 900].map(wait);
+        assert_eq!(told, ["a second", "30 seconds", "a minute", "2 minutes", "15 minutes"]);
+    }
+
+    #[test]
     fn times_as_people_say_them() {
         let now = Time::from_micros(1_764_495_000_000_000);
-        let said = |seconds: i64| ago(now.plus_seconds(-seconds), now);
+        let said = |seconds: i64| ago(now.plus_seconds(-seconds), now, Tz::UTC);
         assert_eq!(said(0), "now");
         assert_eq!(said(59), "59 s ago");
         assert_eq!(said(130), "2 min ago");
@@ -171,6 +206,15 @@ mod tests {
         assert_eq!(said(300_000), "3 days ago");
         assert_eq!(said(8_640_000), "22 August");
         assert_eq!(said(86_400_000), "6 March 2023");
-        assert_eq!(moment(now), "30 November 2025, 09:30:00 UTC");
+        assert_eq!(moment(now, Tz::UTC), "30 November 2025, 09:30:00 UTC");
+        assert_eq!(moment(now, Tz::Europe__Berlin), "30 November 2025, 10:30:00 CET");
+        assert_eq!(
+            moment(now.plus_seconds(-86_400 * 120), Tz::Europe__Berlin),
+            "2 August 2025, 11:30:00 CEST"
+        );
+        assert_eq!(moment(now, Tz::Asia__Kathmandu), "30 November 2025, 15:15:00 +0545");
+        let late = Time::from_micros(1_764_459_000_000_000);
+        assert_eq!(ago(late, late.plus_seconds(864_000), Tz::UTC), "29 November");
+        assert_eq!(ago(late, late.plus_seconds(864_000), Tz::Asia__Tokyo), "30 November");
     }
 }

@@ -9,11 +9,15 @@ use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONNECTION, TRANSFER_ENCODING};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tower::util::MapRequest;
+
+use crate::peer::Peer;
 
 /// How long the head of a request may take, and how long a connection may be idle before the next one. A client that
 /// sends a head byte by byte would keep its connection for ever.
@@ -35,11 +39,15 @@ pub(crate) async fn serve(
     let app = app.layer(from_fn(close_after_chunks));
     let mut told = std::pin::pin!(told);
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = &mut told => break,
-            stream = taken(&listener) => stream,
+            taken = taken(&listener) => taken,
         };
-        let service = TowerToHyperService::new(app.clone());
+        let from = MapRequest::new(app.clone(), move |mut request: http::Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            request
+        });
+        let service = TowerToHyperService::new(from);
         let connection = connections.watch(builder.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -63,16 +71,16 @@ async fn close_after_chunks(request: Request, next: Next) -> Response {
     response
 }
 
-/// The next connection, ready for small writes.
-async fn taken(listener: &TcpListener) -> TcpStream {
+/// The next connection, ready for small writes, and who is at its other end.
+async fn taken(listener: &TcpListener) -> (TcpStream, Peer) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 // Without this, pages wait 44 ms for a delayed acknowledgement.
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                return stream;
+                return (stream, Peer(address.ip()));
             }
             // The client was gone before it was taken.
             Err(error)

@@ -173,6 +173,7 @@ mod tests {
             "countersign --config x.toml person add --email E --name N --role operator --password-stdin --json",
             "countersign person list --json",
             "countersign person disable --email E --json",
+            "countersign person set-password --email E --password-stdin --json",
             "countersign group add --name mailers --person E --json",
             "countersign group list --json",
             "countersign group remove --name mailers --person E --json",
@@ -219,6 +220,7 @@ mod tests {
             refused("countersign person add --email E --name N --role member"),
             ErrorKind::MissingRequiredArgument
         );
+        assert_eq!(refused("countersign person set-password --email E"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign agent add --name N"), ErrorKind::MissingRequiredArgument);
         assert_eq!(
             refused("countersign agent add --name N --owner E --ability approvals:decide"),

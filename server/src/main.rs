@@ -13,6 +13,7 @@ mod log;
 mod mcp;
 mod memory;
 mod pages;
+mod peer;
 mod problem;
 mod receipt_export;
 mod reload;

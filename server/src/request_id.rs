@@ -47,13 +47,17 @@ fn made() -> HeaderValue {
     HeaderValue::from_str(&id).unwrap_or_else(|_| HeaderValue::from_static("none"))
 }
 
-/// A path as the log may hold it: a confirm token stands in one of them, and an agent's input in those that are passed
+/// A path as the log may hold it: a confirm token or a link stands in some of them, and an agent's input in those that are passed
 /// on, of which the credential's name alone is left.
 fn logged(path: &str) -> String {
     const CONFIRMATIONS: &str = "/v1/confirmations/";
+    const INVITATION: &str = "/invitation/";
+    const SET_UP: &str = "/set-up/";
     const VIA: &str = "/via/";
-    if path.starts_with(CONFIRMATIONS) {
-        return format!("{CONFIRMATIONS}…");
+    for secret in [CONFIRMATIONS, INVITATION, SET_UP] {
+        if path.starts_with(secret) {
+            return format!("{secret}…");
+        }
     }
     match path.strip_prefix(VIA).and_then(|rest| rest.split_once('/')) {
         Some((credential, rest)) if !rest.is_empty() => format!("{VIA}{credential}/…"),
@@ -91,6 +95,8 @@ mod tests {
         for (path, shown) in [
             ("/v1/calls/call_1", "/v1/calls/call_1"),
             ("/v1/confirmations/cft_secret", "/v1/confirmations/…"),
+            ("/invitation/cin_secret", "/invitation/…"),
+            ("/set-up/cin_secret", "/set-up/…"),
             ("/via/mail/v1/people/ann", "/via/mail/…"),
             ("/via/mail/", "/via/mail/"),
             ("/via/mail", "/via/mail"),

@@ -6,7 +6,8 @@ use std::fmt;
 
 use async_trait::async_trait;
 use engine::Engine;
-use model::{Refusal, Time};
+use engine::browser_session::SessionWanted;
+use model::{PersonId, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -17,6 +18,15 @@ use tower_sessions::session_store::{Error, Result};
 
 /// Another id is drawn this often when one is taken. With 128 random bits the first try is enough.
 const CREATE_TRIES: usize = 4;
+
+/// Under what a session holds whose it is.
+pub(crate) const PERSON: &str = "person";
+
+/// Under what it holds the person's epoch at that moment.
+pub(crate) const EPOCH: &str = "epoch";
+
+/// Under what it holds what the browser calls itself.
+pub(crate) const BROWSER: &str = "browser";
 
 /// The sessions of the desk.
 #[derive(Clone)]
@@ -49,7 +59,7 @@ impl SessionStore for Sessions {
         for _ in 0..CREATE_TRIES {
             if self
                 .0
-                .session_create(hash(record.id), &bytes, expires)
+                .session_create(hash(record.id), &bytes, wanted(record, expires)?)
                 .await
                 .map_err(|refusal| backend(&refusal))?
             {
@@ -61,8 +71,8 @@ impl SessionStore for Sessions {
     }
 
     async fn save(&self, record: &Record) -> Result<()> {
-        let (bytes, expires) = pack(record)?;
-        self.0.session_save(hash(record.id), &bytes, expires).await.map_err(|refusal| backend(&refusal))
+        let (bytes, _) = pack(record)?;
+        self.0.session_save(hash(record.id), &bytes).await.map_err(|refusal| backend(&refusal))
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
@@ -75,8 +85,18 @@ impl SessionStore for Sessions {
     }
 }
 
+/// Whose session it is. There is none of nobody's: one begins with somebody who has proved who they are.
+fn wanted(record: &Record, expires: Time) -> Result<SessionWanted> {
+    let held = |name: &str| record.data.get(name).cloned().unwrap_or_default();
+    let of_nobody = |_| Error::Encode("a session begins with a person".to_owned());
+    let person: PersonId = serde_json::from_value(held(PERSON)).map_err(of_nobody)?;
+    let epoch = serde_json::from_value(held(EPOCH)).map_err(of_nobody)?;
+    let browser = held(BROWSER).as_str().unwrap_or_default().to_owned();
+    Ok(SessionWanted { person, epoch, browser, expires })
+}
+
 /// What a session is found by.
-fn hash(id: Id) -> [u8; 32] {
+pub(crate) fn hash(id: Id) -> [u8; 32] {
     Sha256::digest(id.0.to_be_bytes()).into()
 }
 
@@ -129,24 +149,34 @@ mod tests {
         assert_ne!(hash(Id(1))[..16], 1_i128.to_be_bytes());
     }
 
-    fn record(id: Id, word: &str) -> Record {
+    /// A session of Ann's.
+    async fn record(desk: &Desk, id: Id, word: &str) -> Record {
+        let people = desk.engine.all_people().await.expect("people");
+        let ann = people.iter().find(|person| person.email == "ann@demo.test").expect("Ann");
+        let data = [
+            ("word", Value::from(word)),
+            (PERSON, Value::from(ann.id.to_string())),
+            (EPOCH, Value::from(0)),
+            (BROWSER, Value::from("Lynx")),
+        ];
+        let data = data.map(|(name, value)| (name.to_owned(), value)).into();
         let now = Ambient::system().now().plus_seconds(60).micros();
         let expiry_date = OffsetDateTime::from_unix_timestamp_nanos(i128::from(now) * 1_000).expect("a time");
-        Record { id, data: HashMap::from([("word".to_owned(), Value::from(word))]), expiry_date }
+        Record { id, data, expiry_date }
     }
 
     #[tokio::test]
     async fn a_session_lives_from_its_creation_to_its_end() {
         let desk = Desk::open().await;
         let sessions = Sessions::new(desk.engine.clone());
-        let mut first = record(Id(7), "one");
+        let mut first = record(&desk, Id(7), "one").await;
         sessions.create(&mut first).await.expect("created");
         assert_eq!(first.id, Id(7));
-        let mut second = record(Id(7), "two");
+        let mut second = record(&desk, Id(7), "two").await;
         sessions.create(&mut second).await.expect("created");
         assert_ne!(second.id, Id(7), "a taken id is never taken over");
         assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), Some(first));
-        let changed = record(Id(7), "three");
+        let changed = record(&desk, Id(7), "three").await;
         sessions.save(&changed).await.expect("saved");
         assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), Some(changed.clone()));
         sessions.delete(&Id(7)).await.expect("deleted");
@@ -156,12 +186,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_session_lapses() {
+    async fn a_session_lapses_and_is_never_of_nobody() {
         let desk = Desk::open().await;
         let sessions = Sessions::new(desk.engine.clone());
-        let mut lapsed = record(Id(7), "one");
+        let mut lapsed = record(&desk, Id(7), "one").await;
         lapsed.expiry_date = OffsetDateTime::UNIX_EPOCH;
         sessions.create(&mut lapsed).await.expect("created");
         assert_eq!(sessions.load(&Id(7)).await.expect("loaded"), None);
+        let mut of_nobody = record(&desk, Id(8), "two").await;
+        of_nobody.data.remove(PERSON);
+        assert!(sessions.create(&mut of_nobody).await.is_err());
     }
 }

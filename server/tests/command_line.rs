@@ -226,6 +226,82 @@ fn people_agents_and_tokens_are_made_while_the_server_runs() {
     assert_eq!(server.stop(), Some(0));
 }
 
+/// Posts a form as a browser does: the status, and the head of the answer.
+fn post(authority: &str, path: &str, fields: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(authority).expect("a connection");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {authority}\r\nOrigin: http://{authority}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{fields}",
+        fields.len()
+    );
+    stream.write_all(head.as_bytes()).expect("written");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    let head = text.split("\r\n\r\n").next().unwrap_or_default().to_owned();
+    (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), head)
+}
+
+#[test]
+fn the_first_admin_is_made_with_the_link_that_the_console_shows() {
+    let place = Place::fresh();
+    let mut command = place.command("serve --json");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
+    // Kept open: a server whose console is gone is another matter.
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines().map_while(Result::ok);
+    let link = lines.by_ref().find(|line| line.contains("/set-up/")).expect("a link").trim().to_owned();
+    let server = Running(child);
+    let (authority, token) = link.trim_start_matches("http://").split_once("/set-up/").expect("an address");
+    assert_eq!(get(authority, &format!("/set-up/{token}"), "").0, 200);
+    let fields = format!("link={token}&name=Ada&email=Ada%40desk.test&password=");
+    assert_eq!(post(authority, "/do/set-up", &format!("{fields}short")).0, 422);
+    let (status, head) = post(authority, "/do/set-up", &format!("{fields}thrum-welkin-osier"));
+    assert_eq!(status, 303, "{head}");
+    assert!(head.contains("location: /inbox") && head.contains("set-cookie: "), "{head}");
+    let people = place.json("person list --json", "");
+    assert_eq!(people["items"][0]["email"], "ada@desk.test");
+    assert_eq!(people["items"][0]["roles"], json!(["member", "admin"]));
+    assert_eq!(people["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(get(authority, &format!("/set-up/{token}"), "").0, 404, "it was used");
+    assert_eq!(post(authority, "/do/set-up", &format!("{fields}thrum-welkin-osier")).0, 404);
+    drop((server, lines));
+    // Somebody is there: the next start shows no link.
+    let mut child =
+        place.command("serve").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    let mut stderr = child.stderr.take().expect("a pipe");
+    assert_eq!(Running(child).stop(), Some(0));
+    let mut told = String::new();
+    stderr.read_to_string(&mut told).expect("text");
+    assert!(!told.contains("/set-up/"), "{told}");
+}
+
+#[test]
+fn a_password_is_set_anew_through_a_pipe() {
+    let place = Place::fresh();
+    place.json("person add --email ann@desk.test --name Ann --password-stdin --json", "correct horse\n");
+    let (server, told) = Running::start(place.command("serve --json"));
+    let authority = told["listen"].as_str().expect("an address").to_owned();
+    let sign_in = |password: &str| {
+        post(&authority, "/do/sign-in", &format!("email=ann%40desk.test&password={password}"))
+    };
+    let (status, head) = sign_in("correct+horse");
+    assert_eq!(status, 303);
+    let cookie =
+        head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect("a cookie").to_owned();
+    let cookie = cookie.split(';').next().expect("its value");
+    // A header of its own stands where the other helper puts the token.
+    let with_cookie = format!("x\r\nCookie: {cookie}");
+    assert_eq!(get(&authority, "/inbox", &with_cookie).0, 200);
+    let set = place
+        .json("person set-password --email ann@desk.test --password-stdin --json", "thrum-welkin-osier\n");
+    assert_eq!(set["email"], "ann@desk.test");
+    assert!(set["id"].as_str().expect("an id").starts_with("per_"));
+    assert_eq!(get(&authority, "/inbox", &with_cookie).0, 303, "every session has ended");
+    assert_eq!((sign_in("correct+horse").0, sign_in("thrum-welkin-osier").0), (422, 303));
+    assert_eq!(server.stop(), Some(0));
+}
+
 #[test]
 fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
     let place = Place::fresh();
@@ -235,6 +311,16 @@ fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
         (add, "correct horse", "Nobody was added."),
         ("person add --email ann --name Ann --password-stdin", "short", "Nobody was added."),
         ("person add --email b@desk.test --name B --password-stdin", "\n", "Nobody was added."),
+        (
+            "person set-password --email ann@desk.test --password-stdin",
+            "password1234",
+            "No password was changed.",
+        ),
+        (
+            "person set-password --email b@desk.test --password-stdin",
+            "correct horse",
+            "No password was changed.",
+        ),
         ("agent add --name bot --owner nobody@desk.test", "", "No agent was added."),
         ("agent add --name bot --owner ann@desk.test --toolset fetchh", "", "Did you mean “fetch”?"),
         ("agent add --name bot --owner ann@desk.test --toolset fetch:none", "", "no action “fetch:none”"),

@@ -14,6 +14,8 @@ pub struct Fault {
     pub message: String,
     /// Every field that is at fault.
     pub errors: Vec<FieldError>,
+    /// Seconds after which a repeat is worth it.
+    pub retry_after: Option<u32>,
     /// The preview that was on the screen when it was confirmed, when it has changed since.
     pub shown: Option<Box<Preview>>,
 }
@@ -21,7 +23,7 @@ pub struct Fault {
 impl Fault {
     /// A fault of the whole form.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new(), shown: None }
+        Self { status, message: message.into(), errors: Vec::new(), retry_after: None, shown: None }
     }
 
     /// A fault of one field.
@@ -43,11 +45,12 @@ impl Fault {
 impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         let problem = refusal.problem();
+        let retry_after = refusal.retry_after();
         if matches!(refusal, Refusal::Invalid(_)) {
             let sentence = "Nothing was done: some fields are at fault. Mend them and try again.";
             return Self { errors: problem.errors, ..Self::new(problem.status, sentence) };
         }
-        Self { errors: problem.errors, ..Self::new(problem.status, problem.detail) }
+        Self { errors: problem.errors, retry_after, ..Self::new(problem.status, problem.detail) }
     }
 }
 

@@ -14,6 +14,8 @@ pub enum Next {
     SignedIn {
         /// Who.
         person: PersonId,
+        /// Their epoch when they proved it (`engine::sign_in::SignedIn`).
+        epoch: i64,
         /// Where to.
         to: String,
     },
@@ -23,6 +25,8 @@ pub enum Next {
     Show(Box<Answer>),
     /// Show the form's page with the key that was made.
     Made(Box<MadeKey>),
+    /// Show the form's page with this secret, once: it stands in no address, and nowhere afterwards.
+    Once(String),
     /// Show the form's page again with this in it: nothing was done and nothing is wrong.
     Fill(Fields),
 }

@@ -17,6 +17,8 @@ pub struct Posted {
     pub answer: Option<Box<Answer>>,
     /// The key that it made, shown this once.
     pub made: Option<Box<MadeKey>>,
+    /// A secret that was made and is shown this once.
+    pub once: Option<String>,
 }
 
 impl Posted {

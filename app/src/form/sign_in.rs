@@ -1,9 +1,12 @@
 //! Signing in with email and password.
 
+use engine::sign_in::SignedIn;
 use leptos::prelude::*;
+use model::Refusal;
 
 use super::{Fault, Form, Next, Posted, visit};
 use crate::parts::link::{local_path, with_query};
+use crate::words::wait;
 
 /// Signs in. The answer is the same for an unknown address and for a wrong password.
 #[server(name = SignIn, prefix = "/do", endpoint = "sign-in")]
@@ -12,9 +15,19 @@ pub(crate) async fn sign_in(email: String, password: String, next: Option<String
     let wrong = || {
         Fault::new(422, "This email and this password do not fit together. You are not signed in. Try again.")
     };
-    let person = visit.engine.sign_in(email.trim(), &password).await?.ok_or_else(wrong)?;
+    let tried = visit.engine.sign_in(email.trim(), &password, visit.from).await.map_err(not_looked_at)?;
+    let SignedIn { person, epoch } = tried.ok_or_else(wrong)?;
     let to = next.as_deref().and_then(local_path).unwrap_or("/inbox").to_owned();
-    Ok(Next::SignedIn { person: person.id(), to })
+    Ok(Next::SignedIn { person: person.id(), epoch, to })
+}
+
+fn not_looked_at(refusal: Refusal) -> Fault {
+    let Refusal::RateLimited { retry_after } = refusal else { return refusal.into() };
+    let sentence = format!(
+        "Too many tries have failed. This one was not looked at, and you are not signed in. Try again in {}.",
+        wait(retry_after)
+    );
+    Fault { retry_after: Some(retry_after), ..Fault::new(429, sentence) }
 }
 
 impl Form for SignIn {

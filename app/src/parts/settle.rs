@@ -6,9 +6,8 @@ use engine::{Item, Whereabouts};
 use leptos::prelude::*;
 use model::Finding;
 
-use super::{alert, text};
+use super::{alert, text, time};
 use crate::form::{self, Posted};
-use crate::words;
 
 /// The form that settles a call in doubt: where to look, what was found, and how somebody knows.
 pub(crate) fn settle(item: &Item, posted: Option<&Arc<Posted>>) -> AnyView {
@@ -58,7 +57,7 @@ fn choice(finding: Finding, label: &'static str, chosen: &str) -> AnyView {
 /// Where it went, to look there.
 fn whereabouts(sent: &Whereabouts) -> AnyView {
     view! {
-        <p>"Look there first: " <code>{text::line(&sent.method)} " " {text::line(&sent.url)}</code> ", " {words::moment(sent.at)} "."</p>
+        <p>"Look there first: " <code>{text::line(&sent.method)} " " {text::line(&sent.url)}</code> ", " {time::full(sent.at)} "."</p>
     }
     .into_any()
 }

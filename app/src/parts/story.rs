@@ -4,7 +4,7 @@ use engine::{Happened, Right, Step, Story};
 use leptos::prelude::*;
 use model::{ApprovalKind, Finding, PersonId, ReceiptFacts, Role};
 
-use super::text;
+use super::{text, time};
 use crate::words;
 
 /// What happened, in its order.
@@ -15,9 +15,7 @@ pub(crate) fn time_line(story: &Story, me: PersonId) -> AnyView {
 
 fn line(step: &Step, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     let when = match step.at {
-        Some(at) => {
-            view! { <time datetime=at.to_string()>{words::moment_to_the_milli(at)}</time> }.into_any()
-        }
+        Some(at) => time::to_the_milli(at),
         None => view! { <span class="story-when">"when its turn came"</span> }.into_any(),
     };
     view! { <li class=class(&step.happened)>{when} <div>{what(&step.happened, receipt, me)}</div></li> }

@@ -32,6 +32,17 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await expectAccessible(page, 'sign in, refused');
 
       await signIn(page, ann);
+      await page.goto('/account');
+      await expectAccessible(page, 'account');
+      await button(page, 'Make a token');
+      await expectAccessible(page, 'a token at fault');
+      await page.getByRole('checkbox', { name: /read receipts/ }).check();
+      await button(page, 'Make a token');
+      await expectAccessible(page, 'a token shown once');
+      await page.getByText('Revoke', { exact: false }).first().click();
+      await button(page, 'Change the password');
+      await expectAccessible(page, 'a password at fault');
+      await page.goto('/inbox');
       await expectAccessible(page, 'empty inbox');
       await page.goto('/done');
       await expectAccessible(page, 'empty Done');
@@ -133,6 +144,23 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await page.getByText('Remove this tenant').first().click();
       await button(page, 'Add a tenant');
       await expectAccessible(page, 'a tenant at fault');
+      await page.goto(`/people/${ann.id}`);
+      await page.getByText('What happens then').click();
+      await expectAccessible(page, 'a person');
+      await page.goto('/people');
+      await button(page, 'Make a link');
+      await expectAccessible(page, 'an invitation at fault');
+      await page.getByRole('textbox', { name: 'Name' }).fill('Eve');
+      await page.getByRole('textbox', { name: 'Email' }).fill('eve@house.test');
+      await button(page, 'Make a link');
+      await expectAccessible(page, 'an invitation shown once');
+      const link = await page.getByText(/\/invitation\//).innerText();
+      await page.goto(link);
+      await expectAccessible(page, 'an invitation');
+      await button(page, 'Make my account');
+      await expectAccessible(page, 'an invitation at fault');
+      await page.goto('/invitation/cin_nonsense');
+      await expectAccessible(page, 'a link that is not good');
     });
 
     test('axe finds nothing on agents and their keys', async ({ page, desk, ann, agent }) => {
@@ -187,7 +215,7 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
     test('no page scrolls sideways, and decisions are large enough to hit', async ({ page, ann, agent }) => {
       const { url } = await hold(agent, { input: letter({ body: 'x'.repeat(3000), subject: 'y'.repeat(200) }) });
       await signIn(page, ann);
-      for (const address of ['/inbox', '/done', '/run/order_goods', url]) {
+      for (const address of ['/inbox', '/done', '/run/order_goods', '/account', url]) {
         await page.goto(address);
         const { scrollWidth, clientWidth } = await page.evaluate(() => {
           const { scrollWidth, clientWidth } = document.documentElement;

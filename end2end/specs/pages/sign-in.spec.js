@@ -39,6 +39,25 @@ test('an unknown email and a wrong password are told the same', async ({ page, a
   expect(said[1]).toBe(said[0]);
 });
 
+test('after too many failures a try has to wait, and says for how long', async ({ page, ann }) => {
+  const tried = async (password) => {
+    await page.goto('/sign-in');
+    await page.getByRole('textbox', { name: 'Email' }).fill(ann.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(password);
+    const answered = page.waitForResponse((answer) => answer.request().method() === 'POST');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    return answered;
+  };
+  for (let failures = 0; failures < 5; failures += 1) expect((await tried('wrong horse')).status()).toBe(422);
+  const answer = await tried(ann.password);
+  expect(answer.status()).toBe(429);
+  expect(Number(answer.headers()['retry-after'])).toBeGreaterThan(0);
+  await expect(page.getByRole('alert')).toContainText('This one was not looked at');
+  await expect(page.getByRole('textbox', { name: 'Email' })).toHaveValue(ann.email);
+  await page.goto('/inbox');
+  await expect(page).toHaveURL(/\/sign-in/);
+});
+
 for (const next of ['//evil.example/', '/\\evil.example/', 'https://evil.example/', '/\t/evil.example/', 'javascript:alert(1)']) {
   test(`next=${JSON.stringify(next)} leads nowhere else`, async ({ page, desk, ann }) => {
     await signIn(page, ann, `/sign-in?next=${encodeURIComponent(next)}`);

@@ -91,6 +91,17 @@ impl PersonActor {
         }
     }
 
+    /// What concerns the account itself is done in a live session alone: no token makes another, or a new password.
+    ///
+    /// # Errors
+    /// `Denied` for the bearer of a token.
+    pub(crate) const fn in_person(&self) -> Result<(), Refusal> {
+        match self.via {
+            Via::Session => Ok(()),
+            Via::Token { .. } => Err(Refusal::Denied),
+        }
+    }
+
     /// The same person as one who decides.
     ///
     /// # Errors

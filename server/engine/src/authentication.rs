@@ -1,17 +1,11 @@
 //! Who is calling: the only way to make an `Actor`.
 
-use std::time::Duration;
-
 use model::{PersonId, Refusal};
 
 use crate::actor::{Actor, AgentActor, PersonActor, Via};
 use crate::engine::Engine;
-use crate::password;
 use crate::store::KeyRow;
 use crate::token::{PlainToken, TokenKind};
-
-/// How long a sign-in waits for its turn.
-const SIGN_IN_PATIENCE: Duration = Duration::from_secs(5);
 
 impl Engine {
     /// The bearer of a token (`csk_…`, `csu_…`).
@@ -27,25 +21,6 @@ impl Engine {
         }
         self.note_use(&row);
         self.actor_of(row).await?.ok_or(Refusal::Unauthenticated)
-    }
-
-    /// The person with this address and password; `None`: wrong, without telling which.
-    pub async fn sign_in(&self, email: &str, password: &str) -> Result<Option<PersonActor>, Refusal> {
-        // Hashing takes a core and 19 MiB: only so many at once, and nobody waits for ever.
-        let place = tokio::time::timeout(SIGN_IN_PATIENCE, self.sign_ins().acquire()).await;
-        let Ok(Ok(_place)) = place else { return Err(Refusal::RateLimited { retry_after: 5 }) };
-        let found = self.store().person_by_email(email).await?;
-        let (person, hash) = found.unzip();
-        let password = password.to_owned();
-        let verified =
-            tokio::task::spawn_blocking(move || password::verify(&password, hash.flatten().as_deref()))
-                .await
-                .map_err(|_| Refusal::Unavailable)?;
-        let Some(person) = person.filter(|person| verified && person.disabled_at.is_none()) else {
-            return Ok(None);
-        };
-        let groups = self.store().groups_of(person.id).await?;
-        Ok(Some(PersonActor::new(person, groups, Via::Session)))
     }
 
     /// The person of a live session; `None` when the account is gone or disabled.

@@ -15,6 +15,7 @@ pub mod input;
 mod keywords;
 mod mistake;
 mod names;
+pub mod network;
 mod notices;
 mod offer;
 mod output;

@@ -208,6 +208,6 @@ impl Engine {
 }
 
 /// Admins; everybody else learns nothing.
-fn administers(person: &PersonActor) -> Result<(), Refusal> {
+pub(crate) fn administers(person: &PersonActor) -> Result<(), Refusal> {
     if person.person().roles.contains(&Role::Admin) { Ok(()) } else { Err(Refusal::NotFound) }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
@@ -52,6 +53,8 @@ struct Inner {
     feeds: Arc<Semaphore>,
     /// How many passwords are hashed at once.
     sign_ins: Semaphore,
+    /// How many passwords were looked at.
+    verifications: AtomicU64,
     /// Names this process in the leases it holds.
     node: String,
     /// Further roots of trust for TLS, as PEM.
@@ -122,6 +125,7 @@ impl Engine {
             streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
+            verifications: AtomicU64::new(0),
             node,
             roots: options.roots,
         }));
@@ -305,6 +309,10 @@ impl Engine {
 
     pub(crate) fn sign_ins(&self) -> &Semaphore {
         &self.0.sign_ins
+    }
+
+    pub(crate) fn verifications(&self) -> &AtomicU64 {
+        &self.0.verifications
     }
 
     pub(crate) fn node(&self) -> &str {

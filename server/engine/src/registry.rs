@@ -1,6 +1,6 @@
 //! People, agents and tokens: made and ended here, listed for operators and admins.
 
-use model::{Ability, AgentId, FieldError, KeyId, Person, PersonId, Refusal, Role};
+use model::{Ability, AgentId, FieldError, KeyId, Person, PersonId, Refusal, Role, Time};
 
 use crate::actor::PersonActor;
 use crate::agent::AgentLine;
@@ -9,7 +9,7 @@ use crate::catalogue::ActionLine;
 use crate::credential_secret::CredentialLine;
 use crate::engine::Engine;
 use crate::password;
-use crate::store::{KeyRow, NewKey};
+use crate::store::{KeyRow, NewKey, Tx};
 use crate::token::{PlainToken, TokenKind};
 
 /// A person to be added.
@@ -50,32 +50,17 @@ impl Engine {
     pub async fn add_person(&self, wanted: PersonWanted) -> Result<Person, Refusal> {
         let mut faults = Vec::new();
         let email = wanted.email.trim().to_lowercase();
-        if !looks_like_email(&email) {
-            faults.push(FieldError::new("/email", "This has to be an address like name@example.com."));
-        }
+        faults.extend(fault_of_email(&email));
         let name = wanted.name.trim().to_owned();
-        if name.is_empty() || name.chars().count() > 200 || name.contains('\0') {
-            faults.push(FieldError::new("/name", "The name has to be 1 to 200 characters."));
-        }
-        if wanted.password.as_ref().is_some_and(|password| password.chars().count() < password::SHORTEST) {
-            faults.push(FieldError::new("/password", "The password has to be at least 8 characters."));
+        faults.extend(fault_of_name(&name));
+        let about = [email.as_str(), name.as_str()];
+        if let Some(fault) = wanted.password.as_ref().and_then(|password| password::fault(password, &about)) {
+            faults.push(FieldError::new("/password", fault));
         }
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
         }
-        let roles = Role::ALL
-            .iter()
-            .copied()
-            .filter(|role| *role == Role::Member || wanted.roles.contains(role))
-            .collect();
-        let person = Person {
-            id: PersonId::from_uuid(self.ambient().uuid()),
-            email,
-            name,
-            roles,
-            created_at: self.now(),
-            disabled_at: None,
-        };
+        let person = self.newcomer(email, name, Role::with_member(&wanted.roles));
         let hash = self.hashed(wanted.password).await?;
         let mut tx = self.store().begin().await?;
         tx.insert_person(&person, hash.as_deref())
@@ -132,18 +117,28 @@ impl Engine {
         let person = person
             .filter(|person| person.disabled_at.is_none())
             .ok_or_else(|| Refusal::invalid("/person", "There is nobody with this address."))?;
+        self.store_token(person.id, abilities, None).await
+    }
+
+    /// Stores a fresh token of a person's. Without abilities it has `receipts:read`.
+    pub(crate) async fn store_token(
+        &self,
+        person: PersonId,
+        abilities: Vec<Ability>,
+        expires_at: Option<Time>,
+    ) -> Result<(KeyId, PlainToken), Refusal> {
         let token = PlainToken::generate(TokenKind::Person, self.ambient());
         let row = KeyRow {
             id: KeyId::from_uuid(self.ambient().uuid()),
             agent: None,
-            person: person.id,
+            person,
             abilities: if abilities.is_empty() { vec![Ability::ReceiptsRead] } else { abilities },
             requires_approval: false,
             toolset: None,
             session: None,
             last_used_at: None,
         };
-        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None };
+        let key = NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at };
         let id = key.row.id;
         let mut tx = self.store().begin().await?;
         tx.insert_key(&key).await?;
@@ -205,10 +200,16 @@ impl Engine {
         let (person, _) = found.ok_or(Refusal::NotFound)?;
         let mut tx = self.store().begin().await?;
         let disabled = tx.disable_person(person.id, self.now()).await?;
+        self.follow_disabling(tx, person.id).await?;
+        Ok(disabled)
+    }
+
+    /// What follows from disabling a person, and the end of the transaction.
+    pub(crate) async fn follow_disabling(&self, mut tx: Tx, person: PersonId) -> Result<(), Refusal> {
+        tx.end_sessions(person, None).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
-        self.withdraw_of_person(person.id).await?;
-        Ok(disabled)
+        Ok(self.withdraw_of_person(person).await?)
     }
 
     /// Everybody, for whoever runs the desk from its command line.
@@ -221,7 +222,7 @@ impl Engine {
         Ok(self.store().agents(None).await?)
     }
 
-    async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
+    pub(crate) async fn hashed(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
         let Some(password) = password else { return Ok(None) };
         let ambient = self.ambient().clone();
         let hash = tokio::task::spawn_blocking(move || password::hash(&password, &ambient)).await;
@@ -239,8 +240,20 @@ pub(crate) fn oversees(person: &PersonActor) -> Result<(), Refusal> {
     }
 }
 
-fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
+pub(crate) fn taken(error: crate::store::StoreError, field: &str, message: &str) -> Refusal {
     if error.is_taken() { Refusal::invalid(field, message) } else { error.into() }
+}
+
+/// What is wrong with somebody's address.
+pub(crate) fn fault_of_email(email: &str) -> Option<FieldError> {
+    let message = "This has to be an address like name@example.com.";
+    (!looks_like_email(email)).then(|| FieldError::new("/email", message))
+}
+
+/// What is wrong with what a person is called.
+pub(crate) fn fault_of_name(name: &str) -> Option<FieldError> {
+    let fits = !name.is_empty() && name.chars().count() <= 200 && !name.contains('\0');
+    (!fits).then(|| FieldError::new("/name", "The name has to be 1 to 200 characters."))
 }
 
 /// Enough to catch a slip of the hand; whether an address exists only a mail to it can tell.

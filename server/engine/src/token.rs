@@ -1,4 +1,4 @@
-//! Tokens: `csk_…` for agents, `csu_…` for people, `cft_…` to confirm a prompt. Shown once; only a hash is stored.
+//! Tokens: `csk_…` for agents, `csu_…` for people, `cft_…` to confirm a prompt, `cin_…` in links. Shown once; only a hash is stored.
 
 use std::fmt;
 
@@ -16,6 +16,8 @@ pub enum TokenKind {
     Person,
     /// A caller's own confirmation.
     Confirm,
+    /// What stands in a link that makes an account.
+    Invitation,
 }
 
 /// A token as it is shown once, and as a caller sends it. Wiped when dropped.
@@ -36,6 +38,7 @@ impl TokenKind {
             Self::Agent => "csk_",
             Self::Person => "csu_",
             Self::Confirm => "cft_",
+            Self::Invitation => "cin_",
         }
     }
 }
@@ -60,7 +63,7 @@ impl PlainToken {
 
     /// Reads a token; a mistyped or truncated one is refused without a query.
     pub fn parse(text: &str) -> Option<(TokenKind, Self)> {
-        let kind = [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm]
+        let kind = [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm, TokenKind::Invitation]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
         if text.len() != PREFIX + RANDOM + CHECK || !text[PREFIX..].bytes().all(|b| b.is_ascii_alphanumeric())
@@ -105,7 +108,7 @@ mod tests {
 
     #[test]
     fn reads_back_and_tells_whose_it_is() {
-        for kind in [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm] {
+        for kind in [TokenKind::Agent, TokenKind::Person, TokenKind::Confirm, TokenKind::Invitation] {
             let token = PlainToken::generate(kind, &Ambient::system());
             let (read, same) = PlainToken::parse(token.reveal()).expect("a token");
             assert_eq!(read, kind);

@@ -21,7 +21,13 @@ async fn fill(desk: &Desk) {
     let done = desk.engine.call(keyed(desk.quick("note", json!({ "text": "done" })).await, "k"), None).await;
     assert!(matches!(done, Ok(Answer::Done(_))), "{done:?}");
     let sealed = desk.engine.clone();
-    sealed.session_create([7; 32], b"a session", desk.engine.now().plus_seconds(600)).await.expect("stored");
+    let wanted = engine::browser_session::SessionWanted {
+        person: desk.ann.id,
+        epoch: 0,
+        browser: String::new(),
+        expires: desk.engine.now().plus_seconds(600),
+    };
+    sealed.session_create([7; 32], b"a session", wanted).await.expect("stored");
 }
 
 /// Reads something of every kind, and confirms the newest held call.

@@ -112,6 +112,10 @@ id!(/// Something that is owed to somebody who is to be told.
     NoticeId, NoticeTag, "ntc");
 id!(/// A browser that is told by web push.
     BrowserId, BrowserTag, "brw");
+id!(/// A browser that somebody is signed in with.
+    BrowserSessionId, BrowserSessionTag, "ses");
+id!(/// An account that is offered to somebody by a link.
+    InvitationId, InvitationTag, "inv");
 
 #[cfg(test)]
 mod tests {

@@ -20,6 +20,13 @@ words! {
     }
 }
 
+impl Role {
+    /// These roles and `member`, in the order of `ALL`.
+    pub fn with_member(roles: &[Self]) -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|role| *role == Self::Member || roles.contains(role)).collect()
+    }
+}
+
 /// An account, without anything secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Person {
@@ -35,6 +42,10 @@ pub struct Person {
     pub created_at: Time,
     /// Set when the account can no longer be used.
     pub disabled_at: Option<Time>,
+    /// The IANA name of the zone in which pages show times; `None`: UTC.
+    pub time_zone: Option<String>,
+    /// When the person last signed in on the pages.
+    pub signed_in_at: Option<Time>,
 }
 
 impl Person {

@@ -24,6 +24,8 @@ pub(super) enum PersonCommand {
     Add(Add),
     /// List the accounts
     List(List),
+    /// Set a new password, and end every session
+    SetPassword(SetPassword),
     /// End an account: its sessions, tokens and agents' keys, at once
     Disable(Disable),
 }
@@ -54,6 +56,19 @@ pub(super) struct List {
     output: Output,
 }
 
+/// Set a new password. Every session of the account ends; its tokens and agents' keys stay.
+#[derive(Debug, Args)]
+pub(super) struct SetPassword {
+    /// The address they sign in with
+    #[arg(long)]
+    email: String,
+    /// Read the password from the standard input; one trailing newline is dropped
+    #[arg(long, required = true)]
+    password_stdin: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// End an account: its sessions, tokens and agents' keys are taken no more, its agents' calls are withdrawn, and calls
 /// that only this person could decide go to the operators.
 #[derive(Debug, Args)]
@@ -70,6 +85,7 @@ impl PersonCommand {
         match self {
             Self::Add(add) => add.run(config).await,
             Self::List(list) => list.run(config).await,
+            Self::SetPassword(set) => set.run(config).await,
             Self::Disable(disable) => disable.run(config).await,
         }
     }
@@ -86,6 +102,18 @@ impl Add {
         let added = added.map_err(|refusal| Failure::refused(&refusal, "Nobody was added."))?;
         let text = format!("{} was added as {} ({}).", added.email, self.role, added.id);
         self.output.print(&json!({ "id": added.id, "email": added.email }), &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl SetPassword {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let undone = "No password was changed.";
+        let password = piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, undone)?;
+        let set = super::engine(config).await?.set_password(&self.email, password.expose()).await;
+        let id = set.map_err(|refusal| Failure::refused(&refusal, undone))?;
+        let text = format!("{} has a new password and is signed out everywhere.", self.email);
+        self.output.print(&json!({ "id": id, "email": self.email }), &text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

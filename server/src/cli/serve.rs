@@ -1,8 +1,10 @@
 //! `countersign serve`
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
+use engine::Engine;
 use serde_json::json;
 
 use super::Output;
@@ -41,9 +43,27 @@ impl Serve {
         let url = engine.public_url();
         let text = format!("Countersign listens on {listen}; people open {url}");
         self.output.print(&json!({ "url": url, "listen": listen.to_string() }), &text)?;
+        tell_how_to_set_up(&engine).await?;
         let served = serve::serve(engine, listener, stop).await;
         reloading.abort();
         served?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// While nobody has an account, the console says how the first admin is made. Whoever sees the console may do so.
+async fn tell_how_to_set_up(engine: &Engine) -> Result<(), Failure> {
+    let link = engine.set_up_link().await;
+    let link = link.map_err(|refusal| Failure::refused(&refusal, "Nothing is being served."))?;
+    if let Some(token) = link {
+        tracing::warn!("nobody has an account yet: the first admin is made with the link that stands below");
+        let url = engine.public_url();
+        // A console that is closed shows nothing; the server goes on.
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nSet up this desk, once, at\n\n    {url}/set-up/{}\n",
+            token.reveal()
+        );
+    }
+    Ok(())
 }

@@ -6,13 +6,15 @@ use app::visit::Visit;
 use axum::Form;
 use axum::extract::State;
 use axum::extract::rejection::FormRejection;
-use axum::http::{StatusCode, Uri};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use engine::Engine;
 use model::Refusal;
 use tower_sessions::Session;
 
 use super::{session, show};
+use crate::peer;
 
 /// The largest form that is taken in, in bytes: an input of the largest size, percent-encoded.
 pub(super) const LARGEST: usize = 4 * 1024 * 1024;
@@ -21,7 +23,7 @@ pub(super) const LARGEST: usize = 4 * 1024 * 1024;
 pub(super) async fn take(
     State(engine): State<Engine>,
     session: Session,
-    uri: Uri,
+    asked: Parts,
     fields: Result<Form<Fields>, FormRejection>,
 ) -> Response {
     let fields = match fields {
@@ -34,7 +36,7 @@ pub(super) async fn take(
         },
     };
     // In a task of its own: a second press, or a phone that loses its network, ends the request and not what it began.
-    let answered = tokio::spawn(async move { answer(engine, &session, uri.path(), fields).await });
+    let answered = tokio::spawn(async move { answer(engine, &session, &asked, fields).await });
     let answered = answered.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a form ended in a fault of the desk");
         Err(Refusal::Unavailable)
@@ -42,19 +44,34 @@ pub(super) async fn take(
     answered.unwrap_or_else(|refusal| show::refused(&refusal))
 }
 
-async fn answer(engine: Engine, session: &Session, path: &str, fields: Fields) -> Result<Response, Refusal> {
-    let visit = show::visit(engine, session, path.to_owned()).await?;
+async fn answer(
+    engine: Engine,
+    session: &Session,
+    asked: &Parts,
+    fields: Fields,
+) -> Result<Response, Refusal> {
+    let from = peer::address(&asked.extensions, &asked.headers, &engine.catalogue().server.trusted_proxies);
+    let path = asked.uri.path();
+    let visit = show::visit(engine, session, path.to_owned(), from).await?;
     match form::post(path, visit.clone(), fields).await.ok_or(Refusal::NotFound)? {
-        Submitted::Next(next) => follow(session, next).await,
+        Submitted::Next(next) => follow(session, next, &browser(&asked.headers)).await,
         Submitted::Again { address, posted } => Ok(again(visit, address, *posted).await),
     }
 }
 
-async fn follow(session: &Session, next: Next) -> Result<Response, Refusal> {
+/// What the browser calls itself.
+fn browser(headers: &HeaderMap) -> String {
+    headers
+        .get(header::USER_AGENT)
+        .map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned())
+        .unwrap_or_default()
+}
+
+async fn follow(session: &Session, next: Next, browser: &str) -> Result<Response, Refusal> {
     Ok(match next {
         Next::Go(to) => show::redirect(&to),
-        Next::SignedIn { person, to } => {
-            session::begin(session, person).await?;
+        Next::SignedIn { person, epoch, to } => {
+            session::begin(session, person, epoch, browser).await?;
             show::redirect(&to)
         }
         Next::SignedOut => {
@@ -62,10 +79,15 @@ async fn follow(session: &Session, next: Next) -> Result<Response, Refusal> {
             show::redirect("/sign-in")
         }
         // The crate `app` answers these with the page itself.
-        Next::Show(_) | Next::Made(_) | Next::Fill(_) => show::redirect("/inbox"),
+        Next::Show(_) | Next::Made(_) | Next::Fill(_) | Next::Once(_) => show::redirect("/inbox"),
     })
 }
 
 async fn again(visit: Visit, address: String, posted: form::Posted) -> Response {
-    show::answer(render(visit.again(address, posted)).await)
+    let retry_after = posted.fault.as_ref().and_then(|fault| fault.retry_after);
+    let mut response = show::answer(render(visit.again(address, posted)).await);
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
 }

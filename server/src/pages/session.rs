@@ -1,17 +1,18 @@
 //! Who is signed in: a session in the store, its id in a cookie.
 
 use axum::http::Uri;
+use engine::browser_session::LONGEST;
 use engine::{Engine, PersonActor};
 use model::{PersonId, Refusal};
+use serde_json::Value;
 use tower_sessions::cookie::SameSite;
 use tower_sessions::cookie::time::Duration;
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
-/// The one thing a session holds.
-const PERSON: &str = "person";
+use crate::session_store::{BROWSER, EPOCH, PERSON, hash};
 
-/// How long somebody stays signed in.
-const LASTS: Duration = Duration::days(7);
+/// How long a browser keeps the cookie: as long as a session can last. The desk ends it before when it is not used.
+const LASTS: Duration = Duration::seconds(LONGEST);
 
 /// The layer that finds the session. A session is written at sign-in only, so a passer-by leaves no row.
 pub(super) fn layer<S: SessionStore + Clone>(public_url: &str, sessions: S) -> SessionManagerLayer<S> {
@@ -46,10 +47,25 @@ pub(super) async fn visitor(engine: &Engine, session: &Session) -> Result<Option
 }
 
 /// Begins a fresh session under a fresh id, so that an id known before signing in opens nothing.
-pub(super) async fn begin(session: &Session, person: PersonId) -> Result<(), Refusal> {
+pub(super) async fn begin(
+    session: &Session,
+    person: PersonId,
+    epoch: i64,
+    browser: &str,
+) -> Result<(), Refusal> {
     session.clear().await;
     session.cycle_id().await.map_err(unavailable)?;
-    session.insert(PERSON, person).await.map_err(unavailable)
+    let holds: [(&str, Value); 3] =
+        [(PERSON, person.to_string().into()), (EPOCH, epoch.into()), (BROWSER, browser.into())];
+    for (name, value) in holds {
+        session.insert_value(name, value).await.map_err(unavailable)?;
+    }
+    Ok(())
+}
+
+/// What the session that asks is stored under.
+pub(super) fn mark(session: &Session) -> Option<[u8; 32]> {
+    session.id().map(hash)
 }
 
 /// Ends the session, here and in the store.

@@ -1,5 +1,7 @@
 //! Pages as answers.
 
+use std::net::IpAddr;
+
 use app::page::{Page, notice, render};
 use app::visit::Visit;
 use axum::extract::State;
@@ -14,16 +16,22 @@ use super::{assets, session};
 /// The page at an address. Changes nothing, whatever the address says.
 pub(super) async fn page(State(engine): State<Engine>, session: Session, uri: Uri) -> Response {
     let address = uri.path_and_query().map_or("/", |whole| whole.as_str()).to_owned();
-    match visit(engine, &session, address).await {
+    match visit(engine, &session, address, None).await {
         Ok(visit) => answer(render(visit).await),
         Err(refusal) => refused(&refusal),
     }
 }
 
 /// One visit of whoever is signed in.
-pub(super) async fn visit(engine: Engine, session: &Session, address: String) -> Result<Visit, Refusal> {
+pub(super) async fn visit(
+    engine: Engine,
+    session: &Session,
+    address: String,
+    from: Option<IpAddr>,
+) -> Result<Visit, Refusal> {
     let visitor = session::visitor(&engine, session).await?;
-    Ok(Visit { engine, visitor, address, posted: None, assets: assets::addresses() })
+    let session = session::mark(session);
+    Ok(Visit { engine, visitor, session, from, address, posted: None, assets: assets::addresses() })
 }
 
 /// A page as an answer.

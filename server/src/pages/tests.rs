@@ -1,5 +1,6 @@
 //! The pages over a real engine, asked as a browser asks.
 
+mod account;
 mod run;
 
 use std::sync::Arc;
@@ -497,9 +498,16 @@ async fn what_is_not_yours_is_what_does_not_exist() {
     let nothing = desk.get("/no-such-page", &cookie).await;
     assert_eq!(nothing.status, StatusCode::NOT_FOUND);
     let other = format!("/people/{}/receipts", desk.ann.id);
-    for path in
-        ["/people", "/agents", "/actions", "/credentials", "/journal", other.as_str(), "/inbox/nonsense"]
-    {
+    for path in [
+        "/people",
+        "/agents",
+        "/actions",
+        "/credentials",
+        "/journal",
+        other.as_str(),
+        "/people/nonsense",
+        "/inbox/nonsense",
+    ] {
         let came = desk.get(path, &cookie).await;
         assert_eq!(came.status, StatusCode::NOT_FOUND, "{path}");
         assert_eq!(main_part(&came.text), main_part(&nothing.text), "{path}");

@@ -7,6 +7,7 @@ use url::Url;
 
 use super::document::{Node, Section};
 use super::mistake::{Notes, Wrong};
+use super::network::Network;
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -45,6 +46,8 @@ pub struct ServerSettings {
     pub request_limit: usize,
     /// The largest answer of an upstream, in bytes.
     pub response_limit: usize,
+    /// Whose word for where a request comes from is taken (`X-Forwarded-For`).
+    pub trusted_proxies: Vec<Network>,
 }
 
 const KEYS: &[&str] = &[
@@ -64,6 +67,7 @@ const KEYS: &[&str] = &[
     "timeout",
     "request_limit",
     "response_limit",
+    "trusted_proxies",
 ];
 
 impl Default for ServerSettings {
@@ -86,6 +90,7 @@ impl Default for ServerSettings {
             timeout: Duration::from_mins(1),
             request_limit: 1 << 20,
             response_limit: 10 << 20,
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -126,6 +131,7 @@ impl ServerSettings {
             timeout: within(&section, "timeout", plain.timeout, 1, None),
             request_limit: section.size("request_limit", plain.request_limit),
             response_limit: section.size("response_limit", plain.response_limit),
+            trusted_proxies: trusted_proxies(&section),
         })
     }
 }
@@ -161,6 +167,18 @@ fn listen(section: &Section<'_>) -> Option<SocketAddr> {
         section.wrong("listen", Wrong::new("“listen” is no address").expected(expected));
     }
     parsed
+}
+
+fn trusted_proxies(section: &Section<'_>) -> Vec<Network> {
+    let read = |(text, at): (&str, &_)| {
+        let network = text.parse().ok();
+        if network.is_none() {
+            let expected = "an address or a network such as \"127.0.0.1\" or \"10.0.0.0/8\"";
+            section.notes.add(at, Wrong::new("“trusted_proxies” has what is no address").expected(expected));
+        }
+        network
+    };
+    section.texts("trusted_proxies").into_iter().filter_map(read).collect()
 }
 
 fn public_url(section: &Section<'_>) -> Option<Url> {

@@ -52,7 +52,7 @@ const RULES: &[(&str, &str)] = &[
     ("a Supabase token", r"\bsbp_[a-f0-9]{40}\b"),
     ("a Grafana token", r"\bglsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}\b"),
     ("a Sentry token", r"\bsntry[su]_[A-Za-z0-9+/=_-]{40,}"),
-    ("a key of this desk", r"\bcs[ku]_[A-Za-z0-9]{27,}"),
+    ("a key of this desk", r"\bc(?:s[ku]|in)_[A-Za-z0-9]{27,}"),
     ("a signed token (JWT)", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}"),
     (
         "an address with a password in it",

@@ -43,6 +43,16 @@ impl Store {
         Ok(Some(agent))
     }
 
+    /// How many agents a person has that were not revoked.
+    pub async fn live_agents_of(&self, owner: PersonId) -> Result<u64, StoreError> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM agents WHERE owner_id = $1 AND revoked_at IS NULL")
+                .bind(owner.to_string())
+                .fetch_one(&self.read)
+                .await?;
+        Ok(count.unsigned_abs())
+    }
+
     /// The id of the agent with this name.
     pub async fn agent_by_name(&self, name: &str) -> Result<Option<AgentId>, StoreError> {
         let row = sqlx::query("SELECT id FROM agents WHERE name = $1")

@@ -410,6 +410,21 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
+    /// How many held calls of others would go to the operators without this person
+    /// ([`Tx::hand_over_orphans`](super::Tx::hand_over_orphans)).
+    pub async fn orphans_without(&self, person: PersonId) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM calls c WHERE c.state = 'held' AND COALESCE(c.person_id, '') <> $1 \
+             AND NOT EXISTS (SELECT 1 FROM call_approvers o WHERE o.call_id = c.id AND o.subject = 'role:operator') \
+             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND s.person_id <> $1 AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum",
+        )
+        .bind(person.to_string())
+        .fetch_one(&self.read)
+        .await?;
+        Ok(count.unsigned_abs())
+    }
+
     /// Open calls of an action that have not been sent.
     pub async fn unsent_calls_of_action(&self, action: &str) -> Result<Vec<CallId>, StoreError> {
         let rows =

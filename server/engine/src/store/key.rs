@@ -29,6 +29,21 @@ pub struct KeyRow {
     pub last_used_at: Option<Time>,
 }
 
+/// One of a person's tokens, as that person sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenLine {
+    /// Its id.
+    pub id: KeyId,
+    /// What it may be used for.
+    pub abilities: Vec<Ability>,
+    /// When it was made.
+    pub created_at: Time,
+    /// When it stops being taken.
+    pub expires_at: Option<Time>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Time>,
+}
+
 /// A key or token to be stored.
 #[derive(Debug, Clone)]
 pub struct NewKey {
@@ -86,6 +101,41 @@ impl Store {
         rows.iter().map(read_line).collect()
     }
 
+    /// A person's tokens that were not revoked, the newest first.
+    pub async fn tokens_of(&self, person: PersonId) -> Result<Vec<TokenLine>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT id, abilities, created_at, expires_at, last_used_at FROM keys \
+             WHERE person_id = $1 AND agent_id IS NULL AND revoked_at IS NULL ORDER BY id DESC",
+        )
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        let line = |row| {
+            let columns = Columns::new("keys", "id", row);
+            Ok(TokenLine {
+                id: columns.parse("id")?,
+                abilities: columns.json("abilities")?,
+                created_at: columns.time("created_at")?,
+                expires_at: columns.time_maybe("expires_at")?,
+                last_used_at: columns.time_maybe("last_used_at")?,
+            })
+        };
+        rows.iter().map(line).collect()
+    }
+
+    /// How many tokens of a person's own are in force, while the person is.
+    pub async fn live_tokens_of(&self, person: PersonId, now: Time) -> Result<u64, StoreError> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM keys WHERE person_id = $1 AND agent_id IS NULL AND revoked_at IS NULL \
+             AND (expires_at IS NULL OR expires_at > $2)",
+        )
+        .bind(person.to_string())
+        .bind(now.micros())
+        .fetch_one(&self.read)
+        .await?;
+        Ok(count.unsigned_abs())
+    }
+
     /// Remembers that a key was used, at most once a minute.
     pub async fn touch_key(&self, id: KeyId, now: Time) -> Result<(), StoreError> {
         let query = sqlx::query(
@@ -118,6 +168,24 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(())
+    }
+
+    /// Revokes a person's own token. `false`: it was already, or is none of theirs.
+    pub async fn revoke_token_of(
+        &mut self,
+        person: PersonId,
+        id: KeyId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE keys SET revoked_at = $3 WHERE id = $1 AND person_id = $2 AND agent_id IS NULL AND revoked_at IS NULL",
+        )
+        .bind(id.to_string())
+        .bind(person.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
     }
 
     /// Revokes one key or token. `false`: it was already, or there is none.

@@ -7,7 +7,7 @@ use super::columns::Columns;
 use super::{Store, StoreError, Tx};
 
 /// A person's row with the roles beside it; one row per person.
-const SELECT: &str = "SELECT p.id, p.email, p.name, p.password_hash, p.created_at, p.disabled_at, \
+const SELECT: &str = "SELECT p.id, p.email, p.name, p.password_hash, p.created_at, p.disabled_at, p.time_zone, p.signed_in_at, p.sign_in_epoch, \
     (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'approver') AS approver, \
     (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'operator') AS operator, \
     (SELECT COUNT(*) FROM person_roles r WHERE r.person_id = p.id AND r.role = 'admin') AS admin \
@@ -21,17 +21,52 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// The person with this address and the hash of their password.
+    /// The person with this address and what their password is checked against.
     // PostgreSQL has no text with a NUL in it, so nobody has such an address.
-    pub async fn person_by_email(&self, email: &str) -> Result<Option<(Person, Option<String>)>, StoreError> {
+    pub async fn person_by_email(&self, email: &str) -> Result<Option<(Person, Proof)>, StoreError> {
         if email.contains('\0') {
             return Ok(None);
         }
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.email = $1"));
         let row = sqlx::query(sql).bind(email.to_lowercase()).fetch_optional(&self.read).await?;
-        let Some(row) = row else { return Ok(None) };
-        let hash = Columns::new("persons", "id", &row).get("password_hash")?;
-        Ok(Some((read(&row)?, hash)))
+        row.as_ref().map(|row| Ok((read(row)?, proof(row)?))).transpose()
+    }
+
+    /// What a person's password is checked against.
+    pub async fn proof_of(&self, id: PersonId) -> Result<Option<Proof>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.id = $1"));
+        let row = sqlx::query(sql).bind(id.to_string()).fetch_optional(&self.read).await?;
+        row.as_ref().map(proof).transpose()
+    }
+
+    /// Makes a disabled account usable again. `false`: it is, or there is none.
+    pub async fn enable_person(&self, id: PersonId) -> Result<bool, StoreError> {
+        let query =
+            sqlx::query("UPDATE persons SET disabled_at = NULL WHERE id = $1 AND disabled_at IS NOT NULL")
+                .bind(id.to_string());
+        Ok(self.write(query).await? == 1)
+    }
+
+    /// Notes that a person signed in.
+    pub async fn note_sign_in(&self, id: PersonId, now: Time) -> Result<(), StoreError> {
+        let query = sqlx::query("UPDATE persons SET signed_in_at = $2 WHERE id = $1")
+            .bind(id.to_string())
+            .bind(now.micros());
+        self.write(query).await.map(drop)
+    }
+
+    /// Changes what a person is called and the zone in which they read times. `false`: there is none.
+    pub async fn save_person(
+        &self,
+        id: PersonId,
+        name: &str,
+        time_zone: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let query = sqlx::query("UPDATE persons SET name = $2, time_zone = $3 WHERE id = $1")
+            .bind(id.to_string())
+            .bind(name.to_owned())
+            .bind(time_zone.map(str::to_owned));
+        Ok(self.write(query).await? == 1)
     }
 
     /// Everybody, by name.
@@ -69,6 +104,53 @@ impl Tx {
         Ok(())
     }
 
+    /// Sets a new password, unless another one was set since this epoch was read. `false`: it was.
+    pub async fn set_password(&mut self, id: PersonId, hash: &str, epoch: i64) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE persons SET password_hash = $2 WHERE id = $1 AND sign_in_epoch = $3")
+            .bind(id.to_string())
+            .bind(hash)
+            .bind(epoch)
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Nobody else, on any node, changes who is an admin or can be one until this transaction ends.
+    pub async fn lock_admins(&mut self) -> Result<(), StoreError> {
+        if self.writes_alone() {
+            return Ok(());
+        }
+        for sql in [
+            "UPDATE person_roles SET role = role WHERE role = 'admin'",
+            "UPDATE persons SET created_at = created_at WHERE id IN (SELECT person_id FROM person_roles WHERE role = 'admin')",
+        ] {
+            sqlx::query(sql).execute(&mut *self.inner).await?;
+        }
+        Ok(())
+    }
+
+    /// How many admins can sign in.
+    pub async fn usable_admins(&mut self) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar(
+            "SELECT COUNT(*) FROM person_roles r JOIN persons p ON p.id = r.person_id WHERE r.role = 'admin' AND p.disabled_at IS NULL",
+        )
+        .fetch_one(&mut *self.inner)
+        .await?)
+    }
+
+    /// Gives a person these roles and no other.
+    pub async fn set_roles(&mut self, id: PersonId, roles: &[Role]) -> Result<(), StoreError> {
+        for role in Role::ALL {
+            let sql = if roles.contains(role) {
+                "INSERT INTO person_roles (person_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+            } else {
+                "DELETE FROM person_roles WHERE person_id = $1 AND role = $2"
+            };
+            sqlx::query(sql).bind(id.to_string()).bind(role.as_str()).execute(&mut *self.inner).await?;
+        }
+        Ok(())
+    }
+
     /// Makes an account unusable. `false`: it was already, or there is none.
     pub async fn disable_person(&mut self, id: PersonId, now: Time) -> Result<bool, StoreError> {
         let done = sqlx::query("UPDATE persons SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL")
@@ -78,6 +160,20 @@ impl Tx {
             .await?;
         Ok(done.rows_affected() == 1)
     }
+}
+
+/// What a password is checked against, and what a session that begins by it has to be of.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The hash; `None`: nobody can sign in with a password.
+    pub password_hash: Option<String>,
+    /// How often all of the person's sessions have been ended.
+    pub epoch: i64,
+}
+
+fn proof(row: &AnyRow) -> Result<Proof, StoreError> {
+    let columns = Columns::new("persons", "id", row);
+    Ok(Proof { password_hash: columns.get("password_hash")?, epoch: columns.get("sign_in_epoch")? })
 }
 
 fn read(row: &AnyRow) -> Result<Person, StoreError> {
@@ -96,5 +192,7 @@ fn read(row: &AnyRow) -> Result<Person, StoreError> {
         roles,
         created_at: columns.time("created_at")?,
         disabled_at: columns.time_maybe("disabled_at")?,
+        time_zone: columns.get("time_zone")?,
+        signed_in_at: columns.time_maybe("signed_in_at")?,
     })
 }

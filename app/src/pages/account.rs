@@ -1,0 +1,49 @@
+//! One's own account: name, password, time zone, sessions and tokens.
+
+mod password;
+mod sessions;
+mod tokens;
+mod you;
+
+pub(super) use password::field as password_field;
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+
+use crate::frame::{Shape, Sheet, page};
+use crate::parts::text;
+use crate::words;
+
+/// One's own account.
+#[component]
+pub(crate) fn Account() -> impl IntoView {
+    let done = use_query_map().read_untracked().get("done").unwrap_or_default();
+    page(None, move |visit, me| async move {
+        let sessions = visit.engine.own_sessions(&me, visit.session).await?;
+        let tokens = visit.engine.own_tokens(&me).await?;
+        let now = visit.engine.now();
+        let person = me.person();
+        let body = view! {
+            <h1>"Account"</h1>
+            <p class="lead">{text::line(&person.email)} ", " {words::roles(&person.roles)}</p>
+            {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
+            {you::you(&visit, person)}
+            {password::password(&visit, person)}
+            {sessions::sessions(&visit, &sessions, now)}
+            {tokens::tokens(&visit, &tokens, now)}
+        };
+        Ok(Sheet::new("Account", Shape::Column, body))
+    })
+}
+
+/// What was done just before, in the words of this page alone.
+fn was_done(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "account" => "Saved.",
+        "password" => "Your password was changed. Everywhere else you are signed out.",
+        "session" => "That session has ended.",
+        "sessions" => "All other sessions have ended.",
+        "token" => "The token was revoked. What it had waiting was withdrawn.",
+        _ => return None,
+    })
+}

@@ -1,0 +1,140 @@
+//! One person's account, for operators to read and for admins to change.
+
+use engine::office::Disabling;
+use leptos::prelude::*;
+use leptos_router::hooks::{use_params_map, use_query_map};
+use model::{Person, PersonId, Refusal, Role, Time};
+
+use crate::form;
+use crate::frame::{Shape, Sheet, Tab, page};
+use crate::parts::roles::roles;
+use crate::parts::{alert, text, time};
+use crate::visit::Visit;
+use crate::words;
+
+/// One person's account.
+#[component]
+pub(crate) fn PersonPage() -> impl IntoView {
+    let id = use_params_map().read_untracked().get("person").and_then(|id| id.parse::<PersonId>().ok());
+    let done = use_query_map().read_untracked().get("done").unwrap_or_default();
+    page(Tab::People, move |visit, me| async move {
+        let person = visit.engine.person(&me, id.ok_or(Refusal::NotFound)?).await?;
+        let now = visit.engine.now();
+        let may_change = me.person().roles.contains(&Role::Admin);
+        let doing = match person.disabled_at {
+            None if may_change => Some(visit.engine.disabling(&me, person.id).await?),
+            _ => None,
+        };
+        let title = text::plain(&person.name);
+        let body = view! {
+            <a class="back back-always" href="/people">"← People"</a>
+            <h1>{text::line(&person.name)}</h1>
+            <p class="lead">{text::line(&person.email)} ", " {words::roles(&person.roles)}</p>
+            {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
+            {alert::alert(changed(&visit).as_ref())}
+            {facts(&person, now)}
+            {may_change.then(|| change_roles(&person))}
+            {doing.map(|doing| disable(&person, doing))}
+            {(may_change && person.disabled_at.is_some()).then(|| enable(&person))}
+        };
+        Ok(Sheet::new(title, Shape::Column, body))
+    })
+}
+
+/// Whatever form of this page was posted.
+fn changed(visit: &Visit) -> Option<std::sync::Arc<form::Posted>> {
+    [form::ROLES, form::DISABLE, form::ENABLE].iter().find_map(|path| visit.posted(path))
+}
+
+/// What was done just before, in the words of this page alone.
+fn was_done(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "roles" => "The roles were changed. They count from now on.",
+        "disabled" => "The account was disabled.",
+        "enabled" => "The account can be used again.",
+        _ => return None,
+    })
+}
+
+fn facts(person: &Person, now: Time) -> AnyView {
+    let signed_in = person.signed_in_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
+    view! {
+        <dl class="facts sheet">
+            <dt>"Since"</dt><dd>{time::ago(person.created_at, now)}</dd>
+            <dt>"Last sign-in"</dt><dd>{signed_in}</dd>
+            {person.disabled_at.map(|at| view! { <dt>"Disabled"</dt><dd class="bad">{time::ago(at, now)}</dd> })}
+            <dt>"Receipts"</dt><dd><a href=format!("/people/{}/receipts", person.id)>"What was sent for this person"</a></dd>
+        </dl>
+    }
+    .into_any()
+}
+
+fn change_roles(person: &Person) -> AnyView {
+    view! {
+        <section class="circle" aria-labelledby="roles-head">
+            <h2 id="roles-head">"What this person may do"</h2>
+            <form class="stack" method="post" action=form::ROLES autocomplete="off">
+                <input type="hidden" name="person" value=person.id.to_string()/>
+                {roles(&person.roles)}
+                <button class="button-strong">"Change the roles"</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}
+
+/// The step before an account is disabled: what happens.
+fn disable(person: &Person, doing: Disabling) -> AnyView {
+    let name = text::plain(&person.name);
+    view! {
+        <section class="circle" aria-labelledby="disable-head">
+            <h2 id="disable-head">"Disable this account"</h2>
+            <details class="away">
+                <summary>"What happens then"</summary>
+                <form method="post" action=form::DISABLE>
+                    <input type="hidden" name="person" value=person.id.to_string()/>
+                    <p>{text::line(&person.name)} " can no longer sign in or decide anything. At once:"</p>
+                    <ul class="plain">{happens(doing).into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
+                    <p>"Receipts stay. The account can be enabled again: tokens and keys that were not revoked are then taken again; sessions and calls do not come back."</p>
+                    <button class="button-final">{format!("Disable {name}")}</button>
+                </form>
+            </details>
+        </section>
+    }
+    .into_any()
+}
+
+/// What disabling does, a line each; what there is none of is not said.
+fn happens(doing: Disabling) -> Vec<String> {
+    let lines = [
+        (doing.sessions, "session ends", "sessions end"),
+        (doing.tokens, "token is refused", "tokens are refused"),
+        (doing.agents, "agent's key is refused", "agents' keys are refused"),
+        (doing.withdrawn, "call that waits is withdrawn", "calls that wait are withdrawn"),
+        (
+            doing.handed_over,
+            "held call that only this person could decide goes to the operators",
+            "held calls that only this person could decide go to the operators",
+        ),
+    ];
+    let said: Vec<String> = lines
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }))
+        .collect();
+    if said.is_empty() { vec!["nothing of theirs is under way".to_owned()] } else { said }
+}
+
+fn enable(person: &Person) -> AnyView {
+    view! {
+        <section class="circle" aria-labelledby="enable-head">
+            <h2 id="enable-head">"Enable this account"</h2>
+            <p class="hint">"They can sign in again with their password. Tokens and agents' keys that were not revoked are taken again."</p>
+            <form method="post" action=form::ENABLE>
+                <input type="hidden" name="person" value=person.id.to_string()/>
+                <button class="button-strong">{format!("Enable {}", text::plain(&person.name))}</button>
+            </form>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,92 @@
+//! What a person changes of their own account, and the password that whoever runs the desk sets for them.
+
+use model::{FieldError, PersonId, Refusal};
+
+use crate::actor::PersonActor;
+use crate::engine::Engine;
+use crate::password;
+use crate::registry::fault_of_name;
+use crate::time_zone;
+
+impl Engine {
+    /// Changes what the person is called, and the zone in which they read times; `None`: UTC.
+    ///
+    /// # Errors
+    /// `Invalid` on `/name` and `/time_zone`; `Denied` without a live session.
+    pub async fn change_account(
+        &self,
+        me: &PersonActor,
+        name: &str,
+        zone: Option<&str>,
+    ) -> Result<(), Refusal> {
+        me.in_person()?;
+        let name = name.trim();
+        let mut faults: Vec<FieldError> = fault_of_name(name).into_iter().collect();
+        if zone.is_some_and(|zone| time_zone::named(zone).is_none()) {
+            faults.push(FieldError::new("/time_zone", "There is no such time zone. Choose one of the list."));
+        }
+        if !faults.is_empty() {
+            return Err(Refusal::Invalid(faults));
+        }
+        if self.store().save_person(me.id(), name, zone).await? { Ok(()) } else { Err(Refusal::NotFound) }
+    }
+
+    /// Changes the person's own password. All their sessions end but the one that asks.
+    ///
+    /// # Errors
+    /// `Invalid` on `/present` and `/password`; `RateLimited` when the present one was guessed at too often; `Denied`
+    /// without a live session.
+    pub async fn change_password(
+        &self,
+        me: &PersonActor,
+        present: &str,
+        wanted: &str,
+        asking: Option<[u8; 32]>,
+    ) -> Result<(), Refusal> {
+        me.in_person()?;
+        let person = me.person();
+        // What is wrong with the new one is told first: it is no guess at the present one.
+        if let Some(fault) = password::fault(wanted, &[&person.email, &person.name]) {
+            return Err(Refusal::invalid("/password", fault));
+        }
+        let proof = self.store().proof_of(me.id()).await?.ok_or(Refusal::NotFound)?;
+        if !self.is_password_of(me.id(), present, proof.password_hash).await? {
+            return Err(Refusal::invalid("/present", "This is not your present password."));
+        }
+        if present == wanted {
+            return Err(Refusal::invalid("/password", "This is your present password. Choose another one."));
+        }
+        self.store_password(me.id(), wanted, proof.epoch, asking).await
+    }
+
+    /// Sets a person's password, for whoever runs the desk from its command line. All their sessions end.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address; `Invalid` on `/password`.
+    pub async fn set_password(&self, email: &str, wanted: &str) -> Result<PersonId, Refusal> {
+        let (person, proof) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        if let Some(fault) = password::fault(wanted, &[&person.email, &person.name]) {
+            return Err(Refusal::invalid("/password", fault));
+        }
+        self.store_password(person.id, wanted, proof.epoch, None).await?;
+        self.forget_failures(&person).await?;
+        Ok(person.id)
+    }
+
+    /// `Unavailable` when another password was set in between: nobody knows then which of the two was to count.
+    async fn store_password(
+        &self,
+        person: PersonId,
+        wanted: &str,
+        epoch: i64,
+        kept: Option<[u8; 32]>,
+    ) -> Result<(), Refusal> {
+        let hash = self.hashed(Some(wanted.to_owned())).await?.ok_or(Refusal::Unavailable)?;
+        let mut tx = self.store().begin().await?;
+        if !tx.set_password(person, &hash, epoch).await? {
+            return Err(Refusal::Unavailable);
+        }
+        tx.end_sessions(person, kept).await?;
+        Ok(tx.commit().await?)
+    }
+}

@@ -1,0 +1,108 @@
+//! What admins change of other people's accounts: roles, and whether an account can be used. Somebody who can do this is
+//! always left: the last admin keeps the role and the account.
+
+use model::{Person, PersonId, Refusal, Role};
+
+use crate::actor::PersonActor;
+use crate::circles::administers;
+use crate::engine::Engine;
+use crate::registry::oversees;
+
+/// What disabling a person does, counted beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Disabling {
+    /// Sessions that end.
+    pub sessions: u64,
+    /// Tokens of their own that are taken no more.
+    pub tokens: u64,
+    /// Agents whose keys are taken no more.
+    pub agents: u64,
+    /// Calls of theirs and their agents' that are withdrawn.
+    pub withdrawn: u64,
+    /// Held calls of others that go to the operators.
+    pub handed_over: u64,
+}
+
+impl Engine {
+    /// One person, for operators and admins.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else, and when there is none.
+    pub async fn person(&self, me: &PersonActor, id: PersonId) -> Result<Person, Refusal> {
+        oversees(me)?;
+        self.store().person(id).await?.ok_or(Refusal::NotFound)
+    }
+
+    /// Changes a person's roles beside `member`. Calls that nobody can decide any more go to the operators.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins; `Invalid` on `/roles` when nobody would be left to manage people; `Denied`
+    /// without a live session.
+    pub async fn set_roles(&self, admin: &PersonActor, id: PersonId, roles: &[Role]) -> Result<(), Refusal> {
+        administers(admin)?;
+        admin.in_person()?;
+        if self.store().person(id).await?.is_none() {
+            return Err(Refusal::NotFound);
+        }
+        let mut tx = self.store().begin().await?;
+        tx.lock_admins().await?;
+        tx.set_roles(id, &Role::with_member(roles)).await?;
+        if tx.usable_admins().await? == 0 {
+            let message = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
+            return Err(Refusal::invalid("/roles", message));
+        }
+        tx.hand_over_orphans(None).await?;
+        Ok(tx.commit().await?)
+    }
+
+    /// What disabling this person would do now.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins.
+    pub async fn disabling(&self, admin: &PersonActor, id: PersonId) -> Result<Disabling, Refusal> {
+        administers(admin)?;
+        let store = self.store();
+        let (sessions, tokens, agents, withdrawn, handed_over) = tokio::try_join!(
+            store.sessions_of(id, self.now()),
+            store.live_tokens_of(id, self.now()),
+            store.live_agents_of(id),
+            store.unsent_calls_of_person(id),
+            store.orphans_without(id),
+        )?;
+        let (sessions, withdrawn) = (sessions.len() as u64, withdrawn.len() as u64);
+        Ok(Disabling { sessions, tokens, agents, withdrawn, handed_over })
+    }
+
+    /// Disables a person ([`Engine::disable_person`]). `false`: they are disabled already.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins, and when there is none; `Invalid` on `/person` for the last admin; `Denied`
+    /// without a live session.
+    pub async fn disable(&self, admin: &PersonActor, id: PersonId) -> Result<bool, Refusal> {
+        administers(admin)?;
+        admin.in_person()?;
+        if self.store().person(id).await?.is_none() {
+            return Err(Refusal::NotFound);
+        }
+        let mut tx = self.store().begin().await?;
+        tx.lock_admins().await?;
+        let disabled = tx.disable_person(id, self.now()).await?;
+        if tx.usable_admins().await? == 0 {
+            let message = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
+            return Err(Refusal::invalid("/person", message));
+        }
+        self.follow_disabling(tx, id).await?;
+        Ok(disabled)
+    }
+
+    /// Makes a disabled account usable again. Tokens and agents' keys that were not revoked are taken again; sessions and
+    /// calls do not come back. `false`: it is usable.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins; `Denied` without a live session.
+    pub async fn enable(&self, admin: &PersonActor, id: PersonId) -> Result<bool, Refusal> {
+        administers(admin)?;
+        admin.in_person()?;
+        Ok(self.store().enable_person(id).await?)
+    }
+}

@@ -121,7 +121,9 @@ fn facts(action: &ActionLine) -> Vec<AnyView> {
         action.dry_run.as_ref().map(|asks| fact("Asks before", view! { <code>{text::line(asks)}</code> })),
     );
     facts.push(fact("Credential", credential));
-    facts.push(fact("A repeat with the same key", repeats));
+    if action.effect.is_write() {
+        facts.push(fact("A repeat with the same key", repeats));
+    }
     facts
 }
 

@@ -1,6 +1,6 @@
 //! Names and rules of credentials, never their values; for operators and admins.
 
-use engine::credential::{Credential, SecretSource};
+use engine::credential::{Credential, HostRule, SecretSource};
 use engine::credential_secret::{CredentialLine, SecretStanding};
 use leptos::prelude::*;
 use model::Time;
@@ -34,7 +34,7 @@ pub(crate) fn Credentials() -> impl IntoView {
 fn section(line: &CredentialLine, now: Time) -> AnyView {
     let credential = &line.credential;
     let is_usable = line.standing == SecretStanding::Usable;
-    let hosts: Vec<String> = credential.hosts.iter().map(|rule| rule.written()).collect();
+    let hosts: Vec<String> = credential.hosts.iter().map(HostRule::written).collect();
     let said = view! {
         <code>{text::line(&hosts.join(", "))}</code>
         {(!is_usable).then(|| view! { <strong class="bad">{standing(line.standing)}</strong> })}

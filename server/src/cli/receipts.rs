@@ -144,10 +144,10 @@ impl List {
         let leaf = leaf.map_err(|refusal| Failure::refused(&refusal, UNDONE))?;
         let mut text = table(&HEAD, &leaf.items.iter().map(row).collect::<Vec<_>>());
         if let Some(at) = leaf.looked_to {
-            text.push_str(&format!("\nLooked back to {at}."));
+            text = format!("{text}\nLooked back to {at}.");
         }
         if let Some(cursor) = &leaf.older {
-            text.push_str(&format!("\nOlder ones: --cursor {cursor}"));
+            text = format!("{text}\nOlder ones: --cursor {cursor}");
         }
         self.output.print(&json!({ "items": leaf.items, "next_cursor": leaf.older }), &text)?;
         Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::{Effect, Surface};
 
+use super::request::RequestTemplate;
 use super::work::Work;
 use super::{Action, Approver, Rule};
 
@@ -83,9 +84,7 @@ impl Action {
                 ),
                 Work::PassedOn => "the request of its caller".to_owned(),
             },
-            dry_run: described
-                .and_then(|described| described.dry_run.as_ref())
-                .map(|request| request.written()),
+            dry_run: described.and_then(|described| described.dry_run.as_ref()).map(RequestTemplate::written),
             credential: self.credential.as_ref().map(|credential| credential.name.clone()),
         }
     }

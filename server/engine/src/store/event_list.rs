@@ -22,13 +22,11 @@ impl Store {
         filter: &EventFilter,
         window: &Window,
     ) -> Result<Leaf<Event>, StoreError> {
-        match self.journal_page(owner, filter, window).await? {
-            Some(page) => Ok(page),
-            None => {
-                let newest = self.journal_page(owner, filter, &window.newest()).await?;
-                Ok(newest.unwrap_or_else(Leaf::empty))
-            }
+        if let Some(page) = self.journal_page(owner, filter, window).await? {
+            return Ok(page);
         }
+        let newest = self.journal_page(owner, filter, &window.newest()).await?;
+        Ok(newest.unwrap_or_else(Leaf::empty))
     }
 
     async fn journal_page(
@@ -95,16 +93,13 @@ fn whose(owner: Option<PersonId>, values: &mut Values) -> String {
 }
 
 fn rest(filter: &EventFilter, values: &mut Values) -> String {
-    let mut sql = String::new();
     let wanted = [
         ("type", filter.kind.map(|kind| kind.as_str().to_owned())),
         ("agent_id", filter.agent.map(|agent| agent.to_string())),
         ("action", filter.action.clone()),
     ];
-    for (column, wanted) in wanted {
-        if let Some(wanted) = wanted {
-            sql.push_str(&format!(" AND e.{column} = {}", values.text(wanted)));
-        }
-    }
-    sql
+    let wanted = wanted.into_iter().filter_map(|(column, wanted)| Some((column, wanted?)));
+    wanted.fold(String::new(), |sql, (column, wanted)| {
+        format!("{sql} AND e.{column} = {}", values.text(wanted))
+    })
 }

@@ -284,7 +284,8 @@ impl Narrowing {
             None => {}
             Some(Outcome::Done) => all.push(format!("(r.outcome || '' = 'done' OR {AMENDED} = 'done')")),
             Some(outcome) => {
-                all.push(format!("COALESCE({AMENDED}, 'in_doubt') = {}", values.text(outcome.as_str())))
+                let wanted = values.text(outcome.as_str());
+                all.push(format!("COALESCE({AMENDED}, 'in_doubt') = {wanted}"));
             }
         }
         if let Some(from) = self.from {

@@ -46,14 +46,14 @@ impl Values {
 
     /// `column` is an id in this range, as the rest of a `WHERE` that has begun.
     pub(super) fn within(&mut self, column: &str, range: &IdRange) -> String {
-        let mut sql = String::new();
-        for (bound, sign) in [(&range.above, ">"), (&range.below, "<")] {
-            if let Some((id, inclusive)) = bound {
+        let bounds = [(&range.above, ">"), (&range.below, "<")];
+        bounds.into_iter().fold(String::new(), |sql, (bound, sign)| match bound {
+            Some((id, inclusive)) => {
                 let equal = if *inclusive { "=" } else { "" };
-                sql.push_str(&format!(" AND {column} {sign}{equal} {}", self.text(id.clone())));
+                format!("{sql} AND {column} {sign}{equal} {}", self.text(id.clone()))
             }
-        }
-        sql
+            None => sql,
+        })
     }
 }
 

@@ -6,6 +6,7 @@
 mod circle;
 mod decide;
 mod fault;
+mod many;
 mod next;
 mod posted;
 mod run;
@@ -23,7 +24,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 pub(crate) use circle::page_of as circles_page;
+pub(crate) use decide::REPLIES;
 pub use fault::Fault;
+pub use many::Told;
+pub(crate) use many::{many_fault, picks};
 pub use next::Next;
 pub use posted::Posted;
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
@@ -48,8 +52,11 @@ pub const SETTLE: &str = "/do/settle";
 /// Where changes of groups and tenants are posted to.
 pub const CIRCLE: &str = "/do/circle";
 
+/// Where one word on several held calls is posted to.
+pub const MANY: &str = "/do/many";
+
 /// Every address that takes a form.
-pub const ALL: [&str; 8] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE];
+pub const ALL: [&str; 9] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, MANY];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -78,6 +85,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         WITHDRAW => submit::<withdraw::Withdraw>(path, visit, fields, read).await,
         SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
         CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
+        MANY => submit::<many::Many>(path, visit, fields, many::read).await,
         _ => return None,
     })
 }
@@ -96,7 +104,7 @@ async fn submit<F: Form>(
     read: fn(&Fields) -> Option<F>,
 ) -> Submitted {
     let arguments = read(&fields);
-    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None };
+    let mut posted = Posted { form: path.to_owned(), fields, fault: None, answer: None, told: Vec::new() };
     let outcome = match arguments {
         Some(arguments) => {
             let run = || {
@@ -110,6 +118,7 @@ async fn submit<F: Form>(
     match outcome {
         Ok(Next::Show(answer)) => posted.answer = Some(answer),
         Ok(Next::Fill(fields)) => posted.fields = fields,
+        Ok(Next::Told(told)) => posted.told = told,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),
     }

@@ -9,6 +9,7 @@ use model::{Person, Refusal, Role};
 use crate::form;
 use crate::parts::icon::Mark;
 use crate::visit::{Reply, Visit};
+use crate::words;
 
 /// A page's content.
 pub(crate) struct Sheet {
@@ -29,6 +30,8 @@ pub(crate) enum Shape {
     Column,
     /// A table.
     Wide,
+    /// One thing that fills the page.
+    Whole,
     /// List and detail side by side; on a phone the list.
     List,
     /// List and detail side by side; on a phone the detail.
@@ -103,16 +106,22 @@ where
         reply.set(|parts| parts.status = posted.fault.as_ref().map_or(200, |fault| fault.status));
     }
     Suspend::new(async move {
+        // Looked up before the page is made: what happens meanwhile is told twice rather than never.
+        let after = visit.engine.last_event().await.ok();
         let may_see = !tab.is_some_and(Tab::is_office) || is_office(me.person());
         let outcome = if may_see { build(visit.clone(), me.clone()).await } else { Err(Refusal::NotFound) };
         let sheet = outcome.unwrap_or_else(|refusal| refused(&refusal, &reply));
         let waiting = visit.engine.inbox_count(&me).await.unwrap_or(0);
+        let after = after.map(|event| event.to_string());
         reply.set(|parts| {
-            parts.title =
-                if waiting > 0 { format!("({waiting}) {}", sheet.title) } else { sheet.title.clone() };
+            parts.title = if waiting > 0 {
+                format!("({}) {}", words::count(waiting), sheet.title)
+            } else {
+                sheet.title.clone()
+            };
             parts.refresh = sheet.refresh;
         });
-        frame(tab, me.person(), waiting, sheet)
+        frame(tab, me.person(), waiting, after, sheet)
     })
     .into_any()
 }
@@ -154,18 +163,25 @@ fn sign_in_first(address: &str) -> String {
     format!("/sign-in?next={}", crate::parts::link::encode(address))
 }
 
-/// What stands around a page.
-pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -> AnyView {
+/// What stands around a page. `after` is the last event that it was made after.
+pub(crate) fn frame(
+    tab: Option<Tab>,
+    me: &Person,
+    waiting: u64,
+    after: Option<String>,
+    sheet: Sheet,
+) -> AnyView {
     let class = match sheet.shape {
         Shape::Column => "main main-column",
         Shape::Wide => "main main-wide",
+        Shape::Whole => "main",
         Shape::List => "main main-split main-list",
         Shape::Detail => "main main-split main-detail",
     };
     let office = is_office(me).then_some(Tab::OFFICE);
     view! {
         <a class="skip" href="#main">"Skip to the page"</a>
-        <div class="desk">
+        <div class="desk" data-after=after.unwrap_or_default()>
             <header class="rail">
                 <a class="mark" href="/inbox"><Mark/><span>"Countersign"</span></a>
                 <nav class="nav" aria-label="Main">
@@ -173,6 +189,7 @@ pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -
                     {office.map(|office| view! {
                         <ul class="office">{office.into_iter().map(|one| entry(one, tab, 0)).collect_view()}</ul>
                     })}
+                    <p class="live" role="status"></p>
                     <form class="account" method="post" action=form::SIGN_OUT>
                         <span class="account-name" title=me.email.clone()>{me.name.clone()}</span>
                         <button class="quiet">"Sign out"</button>
@@ -187,8 +204,8 @@ pub(crate) fn frame(tab: Option<Tab>, me: &Person, waiting: u64, sheet: Sheet) -
 
 fn entry(tab: Tab, current: Option<Tab>, waiting: u64) -> AnyView {
     let (name, path) = tab.name_and_path();
-    let count =
-        (tab == Tab::Inbox && waiting > 0).then(|| view! { " " <span class="count">{waiting}</span> });
+    let count = (tab == Tab::Inbox && waiting > 0)
+        .then(|| view! { " " <span class="count">{words::count(waiting)}</span> });
     view! { <li><a href=path aria-current=(Some(tab) == current).then_some("page")>{name}{count}</a></li> }
         .into_any()
 }

@@ -6,6 +6,7 @@ pub(crate) mod effect;
 pub(crate) mod field;
 pub(crate) mod held_list;
 pub(crate) mod icon;
+pub(crate) mod inbox_query;
 pub(crate) mod link;
 pub(crate) mod pager;
 pub(crate) mod payload;

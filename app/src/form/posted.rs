@@ -2,7 +2,7 @@
 
 use model::Answer;
 
-use super::{Fault, Fields};
+use super::{Fault, Fields, Told};
 
 /// A form that was posted and is shown again.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Posted {
     pub fault: Option<Fault>,
     /// What it was answered with, when that is shown on the same page.
     pub answer: Option<Box<Answer>>,
+    /// What came of each call, when it was about several.
+    pub told: Vec<Told>,
 }
 
 impl Posted {

@@ -14,6 +14,7 @@ mod event_place;
 mod group;
 mod group_commit;
 mod key;
+mod line;
 mod list;
 mod open_calls;
 mod person;

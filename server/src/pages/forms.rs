@@ -62,7 +62,7 @@ async fn follow(session: &Session, next: Next) -> Result<Response, Refusal> {
             show::redirect("/sign-in")
         }
         // The crate `app` answers these with the page itself.
-        Next::Show(_) | Next::Fill(_) => show::redirect("/inbox"),
+        Next::Show(_) | Next::Fill(_) | Next::Told(_) => show::redirect("/inbox"),
     })
 }
 

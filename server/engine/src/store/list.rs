@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::{Listing, Refusal};
+use model::{CallId, FieldError, Listing, Refusal};
 
-use crate::filter::PageAsked;
+use crate::filter::{InboxOrder, PageAsked};
 
 /// Where a page begins: after the row with this id. Opaque on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +29,11 @@ impl Window {
         let mut errors = Vec::new();
         let limit = page.limit.unwrap_or(Listing::<()>::DEFAULT_LIMIT);
         if !(1..=Listing::<()>::MAX_LIMIT).contains(&limit) {
-            errors.push(model::FieldError::new("/limit", "The limit has to be a number from 1 to 500."));
+            errors.push(FieldError::new("/limit", "The limit has to be a number from 1 to 500."));
         }
         let after = page.cursor.as_deref().map(Cursor::decode);
         if after == Some(None) {
-            errors.push(model::FieldError::new(
+            errors.push(FieldError::new(
                 "/cursor",
                 "This cursor was not made by this desk. Start without one.",
             ));
@@ -48,6 +48,24 @@ impl Window {
     /// For `id < $n`.
     pub(super) fn before_id(&self) -> &str {
         self.after.as_ref().map_or(BEYOND, |cursor| &cursor.0)
+    }
+
+    /// For `(expires_at, id) > ($n, $m)`: behind the call that a cursor of that order names.
+    pub(super) fn behind_lapse(&self) -> (i64, &str) {
+        self.after.as_ref().and_then(Cursor::lapse).unwrap_or((i64::MIN, ""))
+    }
+
+    /// The same window, when its cursor is one of a list of held calls in this order.
+    ///
+    /// # Errors
+    /// `Invalid` when it is not.
+    pub(crate) fn in_order(self, order: InboxOrder) -> Result<Self, Refusal> {
+        let fits = self.after.as_ref().is_none_or(|cursor| match order {
+            InboxOrder::Newest => cursor.0.parse::<CallId>().is_ok(),
+            InboxOrder::Lapsing => cursor.lapse().is_some(),
+        });
+        let fault = "This cursor is of another list or order. Start without one.";
+        if fits { Ok(self) } else { Err(Refusal::invalid("/cursor", fault)) }
     }
 
     /// For `LIMIT $n`: one more than a page, to see whether there is another.
@@ -66,6 +84,13 @@ impl Window {
 }
 
 impl Cursor {
+    /// When the call lapses that it names, and its id.
+    fn lapse(&self) -> Option<(i64, &str)> {
+        let (at, id) = self.0.split_once('_')?;
+        id.parse::<CallId>().ok()?;
+        Some((at.parse().ok()?, id))
+    }
+
     fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(&self.0)
     }
@@ -73,7 +98,7 @@ impl Cursor {
     fn decode(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let id = String::from_utf8(bytes).ok()?;
-        let like_an_id = (8..=40).contains(&id.len())
+        let like_an_id = (8..=64).contains(&id.len())
             && id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         like_an_id.then_some(Self(id))
     }

@@ -10,6 +10,7 @@ mod decide;
 mod fault;
 mod invite;
 mod join;
+mod many;
 mod next;
 mod notices;
 mod password;
@@ -36,7 +37,10 @@ use serde_json::{Map, Value};
 pub(crate) use agent::ABILITIES;
 pub use agent::MadeKey;
 pub(crate) use circle::page_of as circles_page;
+pub(crate) use decide::REPLIES;
 pub use fault::Fault;
+pub use many::Told;
+pub(crate) use many::{many_fault, picks};
 pub use next::Next;
 pub use posted::Posted;
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
@@ -96,6 +100,9 @@ pub const DISABLE: &str = "/do/disable";
 /// Where enabling a person again is posted to.
 pub const ENABLE: &str = "/do/enable";
 
+/// Where one word on several held calls is posted to.
+pub const MANY: &str = "/do/many";
+
 /// Every address that takes a form.
 pub const ALL: &[&str] = &[
     SIGN_IN,
@@ -122,6 +129,7 @@ pub const ALL: &[&str] = &[
     ROLES,
     DISABLE,
     ENABLE,
+    MANY,
 ];
 
 /// The fields of a form as they came, in order.
@@ -167,6 +175,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         ROLES => submit::<person::SetRoles>(path, visit, fields, person::read).await,
         DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
         ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
+        MANY => submit::<many::Many>(path, visit, fields, many::read).await,
         _ => return None,
     })
 }
@@ -185,8 +194,15 @@ async fn submit<F: Form>(
     read: fn(&Fields) -> Option<F>,
 ) -> Submitted {
     let arguments = read(&fields);
-    let mut posted =
-        Posted { form: path.to_owned(), fields, fault: None, answer: None, made: None, once: None };
+    let mut posted = Posted {
+        form: path.to_owned(),
+        fields,
+        fault: None,
+        answer: None,
+        made: None,
+        once: None,
+        told: Vec::new(),
+    };
     let outcome = match arguments {
         Some(arguments) => {
             let run = || {
@@ -202,6 +218,7 @@ async fn submit<F: Form>(
         Ok(Next::Made(key)) => posted.made = Some(key),
         Ok(Next::Once(secret)) => posted.once = Some(secret),
         Ok(Next::Fill(fields)) => posted.fields = fields,
+        Ok(Next::Told(told)) => posted.told = told,
         Ok(next) => return Submitted::Next(next),
         Err(fault) => posted.fault = Some(fault),
     }

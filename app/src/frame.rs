@@ -11,6 +11,7 @@ use crate::parts::icon::Mark;
 use crate::parts::pause;
 use crate::parts::text;
 use crate::visit::{Reply, Visit};
+use crate::words;
 
 /// A page's content.
 pub(crate) struct Sheet {
@@ -31,6 +32,8 @@ pub(crate) enum Shape {
     Column,
     /// A table.
     Wide,
+    /// One thing that fills the page.
+    Whole,
     /// List and detail side by side; on a phone the list.
     List,
     /// List and detail side by side; on a phone the detail.
@@ -105,18 +108,24 @@ where
         reply.set(|parts| parts.status = posted.fault.as_ref().map_or(200, |fault| fault.status));
     }
     Suspend::new(async move {
+        // Looked up before the page is made: what happens meanwhile is told twice rather than never.
+        let after = visit.engine.last_event().await.ok();
         let may_see = !tab.is_some_and(Tab::is_office) || is_office(me.person());
         let outcome = if may_see { build(visit.clone(), me.clone()).await } else { Err(Refusal::NotFound) };
         let sheet = outcome.unwrap_or_else(|refusal| refused(&refusal, &reply));
         let waiting = visit.engine.inbox_count(&me).await.unwrap_or(0);
         let paused = visit.engine.pause_of_everything().await.unwrap_or(None);
         let banner = paused.map(|pause| pause::banner(&pause, me.person(), visit.engine.now()));
+        let after = after.map(|event| event.to_string());
         reply.set(|parts| {
-            parts.title =
-                if waiting > 0 { format!("({waiting}) {}", sheet.title) } else { sheet.title.clone() };
+            parts.title = if waiting > 0 {
+                format!("({}) {}", words::count(waiting), sheet.title)
+            } else {
+                sheet.title.clone()
+            };
             parts.refresh = sheet.refresh;
         });
-        frame(tab, me.person(), waiting, banner, sheet)
+        frame(tab, me.person(), Around { waiting, after, banner }, sheet)
     })
     .into_any()
 }
@@ -158,25 +167,32 @@ fn sign_in_first(address: &str) -> String {
     format!("/sign-in?next={}", crate::parts::link::encode(address))
 }
 
+/// What a page says beside its content.
+#[derive(Default)]
+pub(crate) struct Around {
+    /// How many calls wait for this person.
+    pub(crate) waiting: u64,
+    /// The last event that the page was made after.
+    pub(crate) after: Option<String>,
+    /// That everything is paused.
+    pub(crate) banner: Option<AnyView>,
+}
+
 /// What stands around a page.
-pub(crate) fn frame(
-    tab: Option<Tab>,
-    me: &Person,
-    waiting: u64,
-    banner: Option<AnyView>,
-    sheet: Sheet,
-) -> AnyView {
+pub(crate) fn frame(tab: Option<Tab>, me: &Person, around: Around, sheet: Sheet) -> AnyView {
     let class = match sheet.shape {
         Shape::Column => "main main-column",
         Shape::Wide => "main main-wide",
+        Shape::Whole => "main",
         Shape::List => "main main-split main-list",
         Shape::Detail => "main main-split main-detail",
     };
     let office = is_office(me).then_some(Tab::OFFICE);
+    let Around { waiting, after, banner } = around;
     view! {
         <a class="skip" href="#main">"Skip to the page"</a>
         {banner}
-        <div class="desk">
+        <div class="desk" data-after=after.unwrap_or_default()>
             <header class="rail">
                 <a class="mark" href="/inbox"><Mark/><span>"Countersign"</span></a>
                 <nav class="nav" aria-label="Main">
@@ -184,6 +200,7 @@ pub(crate) fn frame(
                     {office.map(|office| view! {
                         <ul class="office">{office.into_iter().map(|one| entry(one, tab, 0)).collect_view()}</ul>
                     })}
+                    <p class="live" role="status"></p>
                     <form class="account" method="post" action=form::SIGN_OUT>
                         <a class="account-name" href="/account" title=me.email.clone()><span class="unseen">"Account of "</span>{text::line(&me.name)}</a>
                         <button class="quiet">"Sign out"</button>
@@ -198,8 +215,8 @@ pub(crate) fn frame(
 
 fn entry(tab: Tab, current: Option<Tab>, waiting: u64) -> AnyView {
     let (name, path) = tab.name_and_path();
-    let count =
-        (tab == Tab::Inbox && waiting > 0).then(|| view! { " " <span class="count">{waiting}</span> });
+    let count = (tab == Tab::Inbox && waiting > 0)
+        .then(|| view! { " " <span class="count">{words::count(waiting)}</span> });
     view! { <li><a href=path aria-current=(Some(tab) == current).then_some("page")>{name}{count}</a></li> }
         .into_any()
 }

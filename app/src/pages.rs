@@ -21,12 +21,13 @@ pub(crate) mod receipt;
 pub(crate) mod receipts_of;
 pub(crate) mod run;
 pub(crate) mod run_action;
+pub(crate) mod selected;
 pub(crate) mod sign_in;
 
 use engine::PageAsked;
 use leptos_router::params::ParamsMap;
 
 /// Which page of a list the address asks for.
-fn page_asked(query: &ParamsMap) -> PageAsked {
+pub(crate) fn page_asked(query: &ParamsMap) -> PageAsked {
     PageAsked { limit: None, cursor: query.get("cursor").filter(|cursor| !cursor.is_empty()) }
 }

@@ -10,6 +10,7 @@ pub(crate) mod filters;
 pub(crate) mod fold;
 pub(crate) mod held_list;
 pub(crate) mod icon;
+pub(crate) mod inbox_query;
 pub(crate) mod link;
 pub(crate) mod pager;
 pub(crate) mod pause;

@@ -15,6 +15,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/") view=pages::home::Home/>
                 <Route path=path!("/sign-in") view=pages::sign_in::SignIn/>
                 <Route path=path!("/inbox") view=pages::inbox::Inbox/>
+                <Route path=path!("/inbox/selected") view=pages::selected::Selected/>
                 <Route path=path!("/inbox/:call") view=pages::item::ItemPage/>
                 <Route path=path!("/done") view=pages::done::DonePage/>
                 <Route path=path!("/done/:receipt") view=pages::receipt::ReceiptPage/>

@@ -175,6 +175,23 @@ pub(crate) fn ago(time: Time, now: Time, zone: Tz) -> String {
     }
 }
 
+/// How often each of these words was said, in the order of their first: “7 sent, 1 declined”.
+pub(crate) fn counted<'a>(all: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for words in all {
+        match counts.iter_mut().find(|(said, _)| *said == words) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((words, 1)),
+        }
+    }
+    counts.iter().map(|(words, count)| format!("{count} {words}")).collect::<Vec<_>>().join(", ")
+}
+
+/// A count where there is room for two figures: “99+”.
+pub(crate) fn count(count: u64) -> String {
+    if count > 99 { "99+".to_owned() } else { count.to_string() }
+}
+
 /// A size as people say it.
 pub(crate) fn bytes(count: usize) -> String {
     match count {
@@ -192,6 +209,12 @@ mod tests {
     fn waits_are_never_told_too_short() {
         let told = [1, 30, 60, 61, 900].map(wait);
         assert_eq!(told, ["a second", "30 seconds", "a minute", "2 minutes", "15 minutes"]);
+    }
+
+    #[test]
+    fn counts_as_people_say_them() {
+        assert_eq!(counted(["sent", "changed", "sent"].into_iter()), "2 sent, 1 changed");
+        assert_eq!((count(99), count(1_000)), ("99".to_owned(), "99+".to_owned()));
     }
 
     #[test]

@@ -4,11 +4,14 @@ mod assets;
 mod export;
 mod forms;
 mod headers;
+mod live;
 mod origin;
 mod session;
 mod show;
 #[cfg(test)]
 mod tests;
+
+use std::sync::Arc;
 
 use app::form;
 use axum::extract::DefaultBodyLimit;
@@ -23,6 +26,7 @@ use self::origin::Origins;
 /// Everything a browser asks for. The fallback is a page too, so merge this last; the API nests its own fallback.
 pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Router {
     let public_url = engine.public_url();
+    let sources = live::Sources { engine: engine.clone(), sessions: Arc::new(sessions.clone()) };
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
         .layer(DefaultBodyLimit::max(forms::LARGEST))
@@ -30,6 +34,7 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
         .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
         .fallback(get(show::page).fallback(show::no_such_method))
         .with_state(engine)
+        .merge(Router::new().route(live::ROUTE, get(live::follow)).with_state(sources))
         .layer(session::layer(&public_url, sessions))
         .layer(middleware::from_fn_with_state(Origins::of(&public_url), origin::check))
         .layer(middleware::from_fn(headers::no_store))

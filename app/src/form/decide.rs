@@ -1,10 +1,12 @@
 //! Confirming or declining a held call.
+#![expect(clippy::too_many_arguments, reason = "a server function has one for each field of its form")]
 
 use engine::view_token::ViewFault;
 use leptos::prelude::*;
 use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
 
 use super::{Fault, Form, Next, Posted, visit};
+use crate::parts::inbox_query::beside;
 
 /// Records a decision. To confirm takes the version of the preview that was shown, a view token old enough for the
 /// preview to have been read, and for what cannot be put back the target as the preview names it.
@@ -16,6 +18,8 @@ pub(crate) async fn decide(
     view_token: String,
     target: Option<String>,
     reason: Option<String>,
+    reply: Option<String>,
+    list: Option<String>,
 ) -> Result<Next, Fault> {
     let visit = visit()?;
     let decider = visit.visitor.ok_or_else(Fault::signed_out)?.decider()?;
@@ -23,6 +27,7 @@ pub(crate) async fn decide(
     visit.engine.decides(&decider, id).await?;
     let verdict: Verdict = decision.parse().map_err(|_| Fault::unreadable())?;
     let reason = reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+    let reason = if verdict == Verdict::Decline { with_reply(reply.as_deref(), reason) } else { reason };
     let mut shown = None;
     if verdict == Verdict::Confirm {
         let (engine, person) = (&visit.engine, decider.actor());
@@ -34,8 +39,21 @@ pub(crate) async fn decide(
     }
     let decision = Decision { decision: verdict, preview_version: Some(preview_version), reason };
     match visit.engine.decide(&decider, id, decision).await {
-        Ok(call) => Ok(Next::Go(format!("/inbox/{}", call.id))),
+        Ok(call) => Ok(Next::Go(beside(&format!("/inbox/{}", call.id), list.as_deref().unwrap_or_default()))),
         Err(refusal) => Err(refused(refusal, shown)),
+    }
+}
+
+/// Sentences to decline with that need no typing.
+pub(crate) const REPLIES: [&str; 4] =
+    ["Not now.", "Wrong recipient.", "Ask me first.", "This is not what I asked for."];
+
+/// The sentence that was picked, then one's own words.
+fn with_reply(reply: Option<&str>, reason: Option<String>) -> Option<String> {
+    match (reply.filter(|reply| REPLIES.contains(reply)), reason) {
+        (Some(reply), Some(reason)) => Some(format!("{reply} {reason}")),
+        (Some(reply), None) => Some(reply.to_owned()),
+        (None, reason) => reason,
     }
 }
 
@@ -94,7 +112,11 @@ fn refused(refusal: Refusal, shown: Option<Preview>) -> Fault {
 
 /// The page of the call that a form names.
 pub(crate) fn page_of(posted: &Posted) -> String {
-    posted.typed("call").parse::<CallId>().map_or_else(|_| "/inbox".to_owned(), |id| format!("/inbox/{id}"))
+    let path = posted
+        .typed("call")
+        .parse::<CallId>()
+        .map_or_else(|_| "/inbox".to_owned(), |id| format!("/inbox/{id}"));
+    beside(&path, &posted.typed("list"))
 }
 
 impl Form for Decide {

@@ -3,7 +3,7 @@
 use model::{Answer, PersonId};
 use serde::{Deserialize, Serialize};
 
-use super::{Fields, MadeKey};
+use super::{Fields, MadeKey, Told};
 
 /// What comes after a form that was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,4 +29,6 @@ pub enum Next {
     Once(String),
     /// Show the form's page again with this in it: nothing was done and nothing is wrong.
     Fill(Fields),
+    /// Show what came of several calls.
+    Told(Vec<Told>),
 }

@@ -2,7 +2,7 @@
 
 use model::Answer;
 
-use super::{Fault, Fields, MadeKey};
+use super::{Fault, Fields, MadeKey, Told};
 
 /// A form that was posted and is shown again.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Posted {
     pub made: Option<Box<MadeKey>>,
     /// A secret that was made and is shown this once.
     pub once: Option<String>,
+    /// What came of each call, when it was about several.
+    pub told: Vec<Told>,
 }
 
 impl Posted {

@@ -4,37 +4,37 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use model::Person;
 
-use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::alert;
-use crate::parts::held_list::held_list;
-use crate::parts::pager::pager;
+use crate::parts::held_list::Waiting;
+use crate::parts::inbox_query::InboxQuery;
 
 /// The inbox: held calls that this person may decide.
 #[component]
 pub(crate) fn Inbox() -> impl IntoView {
-    let query = use_query_map().get_untracked();
+    let query = InboxQuery::of(use_query_map().get_untracked());
     page(Tab::Inbox, move |visit, me| async move {
-        let held = visit.engine.inbox(&me, &page_asked(&query)).await?;
+        let waiting = Waiting::of(&visit.engine, &me, query).await?;
         let alert = alert::alert(visit.posted.as_ref());
-        let doubts = visit.engine.in_doubt(&me).await?;
-        if held.items.is_empty() && doubts.is_empty() {
-            let body = view! { <h1>"Inbox"</h1> {alert} {empty(me.person(), &visit.engine.public_url())} };
+        if waiting.is_empty() {
+            let body = view! {
+                <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" role="status"></div></div>
+                {alert}
+                {empty(me.person(), &visit.engine.public_url())}
+            };
             return Ok(Sheet::new("Inbox", Shape::Column, body));
         }
         let body = view! {
-            <section class="list">
-                <div class="list-head"><h1>"Inbox"</h1><span>"newest first"</span></div>
+            <section class="list" data-list="">
+                <div class="list-head"><h1>"Inbox"</h1><div class="fresh" role="status"></div></div>
                 {alert}
-                {held_list(&doubts, &held.items, None, visit.engine.now())}
-                {pager("/inbox", &query, &[], held.next_cursor.as_deref())}
+                {waiting.show(None, visit.posted.as_deref())}
             </section>
             <div class="item item-none"><p>"Pick a call to read what exactly would be sent."</p></div>
         };
         Ok(Sheet::new("Inbox", Shape::List, body))
     })
 }
-
 /// Nothing is held: how an agent is connected, with the commands to copy.
 pub(crate) fn empty(me: &Person, public_url: &str) -> AnyView {
     let connect = format!("countersign agent add --name my-agent --owner {} --requires-approval", me.email);

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use engine::Item;
+use engine::{Engine, Item, PersonActor};
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
+use leptos_router::hooks::{use_params_map, use_query_map};
 use model::{CallId, CallStatus, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::decide::decide;
-use crate::parts::held_list::{held_list, who};
+use crate::parts::held_list::{Waiting, others, who};
+use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
 use crate::parts::{alert, effect, pause, preview, text, time};
@@ -19,21 +20,23 @@ use crate::parts::{alert, effect, pause, preview, text, time};
 #[component]
 pub(crate) fn ItemPage() -> impl IntoView {
     let id = use_params_map().read_untracked().get("call").and_then(|id| id.parse::<CallId>().ok());
+    let query = InboxQuery::of(use_query_map().get_untracked());
     page(Tab::Inbox, move |visit, me| async move {
         let id = id.ok_or(Refusal::NotFound)?;
         let item = visit.engine.item(&me, id).await?.ok_or(Refusal::NotFound)?;
-        let held = visit.engine.inbox(&me, &engine::PageAsked::default()).await?;
-        let doubts = visit.engine.in_doubt(&me).await?;
+        let list = query.text();
+        let waiting = Waiting::of(&visit.engine, &me, query).await?;
+        let beside = Beside::of(&visit.engine, &me, &item).await?;
         let now = visit.engine.now();
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
         let body = view! {
-            <section class="list" aria-label="Inbox">
-                <div class="list-head"><h2>"Inbox"</h2><span>"newest first"</span></div>
-                {held_list(&doubts, &held.items, Some(id), now)}
+            <section class="list" aria-label="Inbox" data-list="">
+                <div class="list-head"><h2>"Inbox"</h2><div class="fresh" role="status"></div></div>
+                {waiting.show(Some(id), None)}
             </section>
-            {article(&item, token, visit.posted.as_ref(), now)}
+            {article(&item, &beside, token, &list, visit.posted.as_ref(), now)}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
         // Paused, it goes on when somebody resumes.
@@ -53,10 +56,60 @@ const fn lies_ahead(status: CallStatus) -> bool {
     matches!(status, CallStatus::Queued | CallStatus::Held | CallStatus::Approved)
 }
 
+/// What is told of other calls beside one.
+struct Beside {
+    /// What the agent asked for before in this session.
+    earlier: Vec<Item>,
+    /// What the call looks like.
+    alike: Vec<Item>,
+}
+
+impl Beside {
+    async fn of(engine: &Engine, me: &PersonActor, item: &Item) -> Result<Self, Refusal> {
+        let looks = lies_ahead(item.call.status) && item.preview.is_some();
+        Ok(Self {
+            earlier: engine.earlier_in_session(me, item).await?,
+            alike: if looks { engine.alike(me, item.call.id).await? } else { Vec::new() },
+        })
+    }
+
+    fn alike(&self, now: Time) -> Option<AnyView> {
+        if self.alike.is_empty() {
+            return None;
+        }
+        Some(
+            view! {
+                <section class="beside" aria-labelledby="alike">
+                    <h2 id="alike">"It looks like"</h2>
+                    <ul>{others(&self.alike, now)}</ul>
+                </section>
+            }
+            .into_any(),
+        )
+    }
+
+    fn earlier(&self, now: Time) -> Option<AnyView> {
+        if self.earlier.is_empty() {
+            return None;
+        }
+        Some(
+            view! {
+                <section class="beside" aria-labelledby="earlier">
+                    <h2 id="earlier">"Earlier in this session"</h2>
+                    <ul>{others(&self.earlier, now)}</ul>
+                </section>
+            }
+            .into_any(),
+        )
+    }
+}
+
 /// The call itself. With a view token it can be decided.
-pub(crate) fn article(
+fn article(
     item: &Item,
+    beside: &Beside,
     token: Option<String>,
+    list: &str,
     posted: Option<&Arc<Posted>>,
     now: Time,
 ) -> AnyView {
@@ -66,8 +119,9 @@ pub(crate) fn article(
     let content = item.preview.as_ref().map(|preview| {
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
-            {preview::agent_words(preview, item.call.agent_id.is_some())}
-            {token.map(|token| decide(item, preview, token, decided))}
+            {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
+            {beside.earlier(now)}
+            {token.map(|token| decide(item, preview, token, list, decided))}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {
@@ -79,14 +133,16 @@ pub(crate) fn article(
         .map(|id| view! { <p><a class="button" href=format!("/done/{id}")>"The receipt stands under Done"</a></p> });
     view! {
         <article class="item" id="item">
-            <a class="back" href="/inbox">"← Inbox"</a>
+            <a class="back" href=format!("/inbox{list}")>"← Inbox"</a>
             {head(item, shown, now)}
             {alert::alert(posted)}
             {standing(item, now)}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
             {item.may_settle.then(|| settle(item, settling))}
+            {beside.alike(now)}
             {content}
             {erased}
+            {item.preview.is_none().then(|| beside.earlier(now))}
             {receipt}
         </article>
     }

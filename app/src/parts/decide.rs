@@ -12,7 +12,14 @@ use crate::words;
 
 /// The form of a decision: the reason after the payload, the buttons in a bar that stays in view.
 /// The bar says why nothing happens while the buttons do not listen yet.
-pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Option<&Arc<Posted>>) -> AnyView {
+/// `list` is the query of the list beside the call.
+pub(crate) fn decide(
+    item: &Item,
+    preview: &Preview,
+    token: String,
+    list: &str,
+    posted: Option<&Arc<Posted>>,
+) -> AnyView {
     let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
     let reason_fault = alert::of_field(posted, "/reason");
     let confirm = format!("Confirm: {}", words::action(&item.call.action));
@@ -36,6 +43,8 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
             <input type="hidden" name="call" value=item.call.id.to_string()/>
             <input type="hidden" name="preview_version" value=preview.version.clone()/>
             <input type="hidden" name="view_token" value=token/>
+            {(!list.is_empty()).then(|| view! { <input type="hidden" name="list" value=list.to_owned()/> })}
+            {replies(&typed("reply"))}
             <div class="field">
                 <label for="reason">"Reason"</label>
                 <p class="hint" id="reason-hint">"Optional. When you decline, the agent is told."</p>
@@ -51,6 +60,27 @@ pub(crate) fn decide(item: &Item, preview: &Preview, token: String, posted: Opti
             <button form="decide" name="decision" value="decline" class="decline">"Decline"</button>
             {say_yes}
         </div>
+    }
+    .into_any()
+}
+
+/// Plain sentences to decline with. One that is picked is told before one's own words.
+fn replies(chosen: &str) -> AnyView {
+    let reply = |(at, words): (usize, &'static str)| {
+        let id = format!("reply-{at}");
+        view! {
+            <span class="reply">
+                <input type="radio" id=id.clone() name="reply" value=words checked=words == chosen/>
+                <label for=id>{if words.is_empty() { "Own words only" } else { words }}</label>
+            </span>
+        }
+    };
+    let all = std::iter::once("").chain(form::REPLIES).enumerate();
+    view! {
+        <fieldset class="replies">
+            <legend>"When you decline, say " <span class="optional">"or use your own words below"</span></legend>
+            {all.map(reply).collect_view()}
+        </fieldset>
     }
     .into_any()
 }

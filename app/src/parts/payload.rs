@@ -9,8 +9,8 @@ use super::preview::changed;
 use super::text;
 use crate::words;
 
-/// What exactly is sent. `shown` is what stood on the screen before.
-pub(crate) fn payload(request: &PreviewRequest, shown: Option<&PreviewRequest>) -> AnyView {
+/// What exactly is sent. `shown` is what stood on the screen before; `of` says which of several it is.
+pub(crate) fn payload(request: &PreviewRequest, shown: Option<&PreviewRequest>, of: &str) -> AnyView {
     let address_changed = shown.is_some_and(|shown| {
         (&shown.method, &shown.host, &shown.path, &shown.query)
             != (&request.method, &request.host, &request.path, &request.query)
@@ -20,7 +20,7 @@ pub(crate) fn payload(request: &PreviewRequest, shown: Option<&PreviewRequest>) 
         None => view! { <span>"without a credential"</span> }.into_any(),
     };
     view! {
-        <section class="sheet payload" aria-label="What is sent">
+        <section class="sheet payload" aria-label=format!("What is sent{of}")>
             <h2 class="sheet-head">"What is sent, whole" {with}</h2>
             <p class="request">
                 {changed(address_changed)}

@@ -10,6 +10,15 @@ use super::text;
 /// What would happen and what exactly is sent. `shown` is the preview that was on the screen when it was confirmed and
 /// has changed since: what is new is marked. `is_past`: it no longer lies ahead, so it is what was shown.
 pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool) -> AnyView {
+    named(preview, shown, is_past, "")
+}
+
+/// The same of one of several on a page: `of` says which, in the names of its regions.
+pub(crate) fn one_of(preview: &Preview, of: &str) -> AnyView {
+    named(preview, None, false, of)
+}
+
+fn named(preview: &Preview, shown: Option<&Preview>, is_past: bool, of: &str) -> AnyView {
     let warnings: Vec<_> = preview
         .warnings
         .iter()
@@ -27,7 +36,7 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool)
         Checked::Rendered => "from the stored request",
     };
     view! {
-        <section class="preview" aria-label="Preview">
+        <section class="preview" aria-label=format!("Preview{of}")>
             {warnings}
             {has_more.then(|| view! {
                 <div class="sheet">
@@ -36,7 +45,7 @@ pub(crate) fn preview(preview: &Preview, shown: Option<&Preview>, is_past: bool)
                     {(!fields.is_empty()).then(|| view! { <dl class="facts">{fields}</dl> })}
                 </div>
             })}
-            {payload(&preview.request, shown.map(|shown| &shown.request))}
+            {payload(&preview.request, shown.map(|shown| &shown.request), of)}
         </section>
     }
     .into_any()
@@ -83,15 +92,15 @@ pub(crate) fn changed(is_new: bool) -> Option<AnyView> {
     is_new.then(|| view! { <span class="changed">"changed"</span> " " }.into_any())
 }
 
-/// The agent's own words, in a box of its own that says so.
-pub(crate) fn agent_words(preview: &Preview, agent: bool) -> AnyView {
+/// The agent's own words, in a box of its own that says so. `of` says whose among several; empty for one alone.
+pub(crate) fn agent_words(preview: &Preview, agent: bool, of: &str) -> AnyView {
     let said = match &preview.agent_words {
         Some(words) => view! { <div class="said-words">{text::body(words)}</div> }.into_any(),
         None if agent => view! { <p>"The agent gave no reason."</p> }.into_any(),
-        None => return by_a_person(),
+        None => return by_a_person(of),
     };
     view! {
-        <section class="said" aria-label="The agent's words">
+        <section class="said" aria-label=format!("The agent's words{of}")>
             <h2>"The agent's words" <span>"written by the agent, checked by nobody"</span></h2>
             {said}
         </section>
@@ -100,9 +109,9 @@ pub(crate) fn agent_words(preview: &Preview, agent: bool) -> AnyView {
 }
 
 /// A call that no agent made has no agent's words.
-fn by_a_person() -> AnyView {
+fn by_a_person(of: &str) -> AnyView {
     view! {
-        <section class="said" aria-label="Who asked">
+        <section class="said" aria-label=format!("Who asked{of}")>
             <h2>"Who asked"</h2>
             <p>"A person made this call, not an agent: there are no agent's words to weigh."</p>
         </section>

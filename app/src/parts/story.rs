@@ -1,6 +1,6 @@
 //! What became of a call, as a line of time.
 
-use engine::{Happened, Right, Step, Story};
+use engine::{Happened, Right, Story, StoryStep};
 use leptos::prelude::*;
 use model::{ApprovalKind, Finding, PersonId, ReceiptFacts, Role};
 
@@ -13,7 +13,7 @@ pub(crate) fn time_line(story: &Story, me: PersonId) -> AnyView {
     view! { <ol class="story">{steps}</ol> }.into_any()
 }
 
-fn line(step: &Step, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
+fn line(step: &StoryStep, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     let when = match step.at {
         Some(at) => time::to_the_milli(at),
         None => view! { <span class="story-when">"when its turn came"</span> }.into_any(),

@@ -97,6 +97,22 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       }
     });
 
+    test('axe finds nothing on many at once', async ({ page, ann, agent }) => {
+      test.slow();
+      for (const state of ['open', 'closed', 'closed']) await hold(agent, { action: 'move_ticket', input: { id: '87', state } });
+      await signIn(page, ann);
+      await page.locator('.narrow summary').click();
+      for (const box of await page.getByRole('checkbox').all()) await box.check();
+      await expectAccessible(page, 'a list with calls selected');
+      await guardPassed();
+      await button(page, /^Confirm selected/);
+      await expectAccessible(page, 'several calls shown whole');
+      await confirm(page);
+      await expectAccessible(page, 'what came of several calls');
+      await page.getByRole('list').getByRole('link', { name: /^Move ticket/ }).last().click();
+      await expectAccessible(page, 'a call with others beside it');
+    });
+
     test('axe finds nothing on a settlement', async ({ page, desk, upstream, ann, agent }) => {
       test.slow();
       const person = await desk.addToken(ann);

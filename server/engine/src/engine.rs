@@ -18,6 +18,7 @@ use crate::egress::{Egress, EgressError, Limits};
 use crate::ending::Ending;
 use crate::feed::MOST_FEEDS;
 use crate::journal::Journal;
+use crate::live::Viewers;
 use crate::metrics::Metrics;
 use crate::nudge::Nudges;
 use crate::open_sends::OpenSends;
@@ -51,6 +52,7 @@ struct Inner {
     streams: Arc<Streams>,
     /// A permit for each feed that is open.
     feeds: Arc<Semaphore>,
+    viewers: Viewers,
     /// How many passwords are hashed at once.
     sign_ins: Semaphore,
     /// How many passwords were looked at.
@@ -124,6 +126,7 @@ impl Engine {
             queue: Queue::new(),
             streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
+            viewers: Viewers::default(),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             verifications: AtomicU64::new(0),
             node,
@@ -305,6 +308,10 @@ impl Engine {
 
     pub(crate) fn feeds(&self) -> &Arc<Semaphore> {
         &self.0.feeds
+    }
+
+    pub(crate) fn viewers(&self) -> &Viewers {
+        &self.0.viewers
     }
 
     pub(crate) fn sign_ins(&self) -> &Semaphore {

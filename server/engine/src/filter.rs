@@ -1,6 +1,6 @@
 //! What a list is narrowed to.
 
-use model::{AgentId, EventType, Outcome, PersonId, Time};
+use model::{AgentId, Effect, EventType, Outcome, PersonId, Time};
 
 /// Which page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,6 +9,29 @@ pub struct PageAsked {
     pub limit: Option<u32>,
     /// What the page before gave as `next_cursor`.
     pub cursor: Option<String>,
+}
+
+/// Which held calls, and in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InboxFilter {
+    /// The agent's name.
+    pub agent: Option<String>,
+    /// The action's name.
+    pub action: Option<String>,
+    /// What it would do to the world.
+    pub effect: Option<Effect>,
+    /// What comes first.
+    pub order: InboxOrder,
+}
+
+/// Which held call comes first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum InboxOrder {
+    /// The one that came in last.
+    #[default]
+    Newest,
+    /// The one that lapses first.
+    Lapsing,
 }
 
 /// Which receipts.

@@ -1,16 +1,34 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, CallStatus, HeldCall, Listing, Preview, Refusal};
+use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, Preview, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
-use crate::filter::PageAsked;
+use crate::filter::{InboxFilter, PageAsked};
 use crate::item::{Item, Whereabouts};
 use crate::likeness::Likeness;
+use crate::line;
 use crate::store::{CallRow, CallState, Standing, Window};
 
 /// How many calls in doubt stand at the top of an inbox. More are told by the count.
 const MOST_PINNED: i64 = 100;
+
+/// How many of a session's earlier calls are told beside a call.
+const MOST_EARLIER: i64 = 10;
+
+/// How many calls that one looks like are named.
+const MOST_ALIKE: i64 = 3;
+
+/// What the held calls of a person can be narrowed by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// Names of agents.
+    pub agents: Vec<String>,
+    /// Names and titles of actions.
+    pub actions: Vec<(String, String)>,
+    /// Effects.
+    pub effects: Vec<Effect>,
+}
 
 impl Engine {
     /// The held calls that this person may decide, newest first.
@@ -27,19 +45,82 @@ impl Engine {
         Ok(HeldCall { call: self.call_of(row, true)?, preview: likeness.on(self.stored_preview(row)?) })
     }
 
-    /// The same list for the page, with names and titles.
-    pub async fn inbox(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
-        let rows = self.store().held_for(person.id(), &Window::asked(page)?, self.now()).await?;
-        self.items(person, &rows, Standing { owns: false, decides: true }).await
+    /// The same for the page: with names and titles, without previews, narrowed and in the order that is asked for.
+    ///
+    /// # Errors
+    /// `Invalid` when the limit or the cursor is none of this list.
+    pub async fn inbox(
+        &self,
+        person: &PersonActor,
+        filter: &InboxFilter,
+        page: &PageAsked,
+    ) -> Result<Listing<Item>, Refusal> {
+        let window = Window::asked(page)?.in_order(filter.order)?;
+        if [&filter.agent, &filter.action].into_iter().flatten().any(|name| name.contains('\0')) {
+            // Nothing is named with a NUL.
+            return Ok(Listing { items: Vec::new(), next_cursor: None });
+        }
+        let rows = self.store().held_lines(person.id(), filter, &window, self.now()).await?;
+        let standing = Standing { owns: false, decides: true };
+        let lines: Vec<_> = rows.items.into_iter().map(|row| (row, standing)).collect();
+        Ok(Listing { items: self.lines(person, &lines)?, next_cursor: rows.next_cursor })
+    }
+
+    /// What there is to narrow the inbox by just now.
+    pub async fn inbox_choices(&self, person: &PersonActor) -> Result<Choices, Refusal> {
+        let mut choices = Choices::default();
+        for (agent, action, title, effect) in self.store().kinds_held_for(person.id(), self.now()).await? {
+            choices.agents.extend(agent);
+            choices.actions.push((action, title));
+            choices.effects.push(effect);
+        }
+        choices.agents.sort_unstable();
+        choices.agents.dedup();
+        choices.actions.sort_unstable();
+        // A title that the catalogue has changed meanwhile names the same action.
+        choices.actions.dedup_by(|one, other| one.0 == other.0);
+        choices.effects.sort_unstable();
+        choices.effects.dedup();
+        Ok(choices)
+    }
+
+    /// Those of these calls that the person may see, however they stand, with who decided them.
+    pub async fn inbox_lines(&self, person: &PersonActor, ids: &[CallId]) -> Result<Vec<Item>, Refusal> {
+        let mut items = self.lines(person, &self.store().lines_of(person.id(), ids).await?)?;
+        for item in &mut items {
+            item.decided_by = self.store().decided_by(item.call.id).await?;
+        }
+        Ok(items)
+    }
+
+    /// What the same agent asked for before in the same session, newest first, as far as the person may see it.
+    pub async fn earlier_in_session(&self, person: &PersonActor, item: &Item) -> Result<Vec<Item>, Refusal> {
+        let (Some(agent), Some(session)) = (item.call.agent_id, &item.call.session) else {
+            return Ok(Vec::new());
+        };
+        let before = item.call.id;
+        self.lines(
+            person,
+            &self.store().earlier_lines(person.id(), agent, session, before, MOST_EARLIER).await?,
+        )
+    }
+
+    /// The calls that this one looks like, newest first, as far as the person may see them.
+    pub async fn alike(&self, person: &PersonActor, id: CallId) -> Result<Vec<Item>, Refusal> {
+        self.lines(person, &self.store().twin_lines(person.id(), id, self.recently(), MOST_ALIKE).await?)
+    }
+
+    fn lines(&self, person: &PersonActor, rows: &[(CallRow, Standing)]) -> Result<Vec<Item>, Refusal> {
+        let line = |(row, standing): &(CallRow, Standing)| {
+            Ok(Item { preview: None, ..self.item_of(person, row, *standing, Likeness::default())? })
+        };
+        rows.iter().map(line).collect()
     }
 
     /// Calls whose outcome is not known and that this person may settle, newest first; the newest hundred when there
     /// are more.
     pub async fn in_doubt(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
-        let rows = self.store().in_doubt_for(person.id(), MOST_PINNED).await?;
-        let items =
-            rows.iter().map(|(row, standing)| self.item_of(person, row, *standing, Likeness::default()));
-        items.collect()
+        self.lines(person, &self.store().in_doubt_for(person.id(), MOST_PINNED).await?)
     }
 
     /// How many calls wait for this person: to be decided, or to be settled.
@@ -102,6 +183,14 @@ impl Engine {
         Some(action.preview(&stored.input, &stored.outgoing, None, stored.reason, Vec::new()))
     }
 
+    /// What a call is named by: its preview's title, or what was sealed of it for lists; the action's title where neither
+    /// is to be shown.
+    fn title_of(&self, row: &CallRow, preview: Option<&Preview>, is_shown: bool) -> String {
+        let line = || line::open_title(self.sealer(), row.id, row.preview_title.as_deref()?);
+        let title = if is_shown { preview.map(|preview| preview.title.clone()).or_else(line) } else { None };
+        title.unwrap_or_else(|| row.title.clone())
+    }
+
     fn item_of(
         &self,
         person: &PersonActor,
@@ -117,10 +206,7 @@ impl Engine {
         // In doubt, what was sent is kept until somebody has settled it.
         let erased = call.status.is_ended() && call.status != CallStatus::InDoubt;
         Ok(Item {
-            title: preview
-                .as_ref()
-                .filter(|_| !erased)
-                .map_or_else(|| row.title.clone(), |preview| preview.title.clone()),
+            title: self.title_of(row, preview.as_ref(), sees && !erased),
             action_title: row.title.clone(),
             tenant: row.tenant.clone().filter(|_| sees),
             preview,

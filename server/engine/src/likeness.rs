@@ -108,7 +108,7 @@ impl Engine {
         Ok(found.get(&row.id).copied().unwrap_or_default())
     }
 
-    fn recently(&self) -> Time {
+    pub(crate) fn recently(&self) -> Time {
         self.now().plus_seconds(-RECENT)
     }
 }

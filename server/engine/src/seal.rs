@@ -24,6 +24,8 @@ pub enum Purpose {
     Input,
     /// A call's preview.
     Preview,
+    /// The title of a call's preview, for lists.
+    Title,
     /// A call's result.
     Result,
     /// An answer stored for replay.
@@ -49,6 +51,7 @@ impl Purpose {
         match self {
             Self::Input => "input",
             Self::Preview => "preview",
+            Self::Title => "preview_title",
             Self::Result => "result",
             Self::Answer => "answer",
             Self::Credential => "credential",

@@ -63,7 +63,7 @@ impl Engine {
 
     /// Waits until a call has ended or the time is up: how it stands then. Being told is only a nudge: the database is
     /// read again.
-    async fn until_ended(&self, id: CallId, wait: Duration) -> Result<Option<CallRow>, Refusal> {
+    pub(crate) async fn until_ended(&self, id: CallId, wait: Duration) -> Result<Option<CallRow>, Refusal> {
         let mut nudges = self.nudges().listen();
         let deadline = Instant::now() + wait;
         loop {

@@ -18,6 +18,7 @@ mod group_commit;
 mod inspection;
 mod invitation;
 mod key;
+mod line;
 mod list;
 mod load;
 mod notice;

@@ -115,7 +115,7 @@ impl Stands {
             _ => format!("lease_owner = 'node', lease_until = {other}"),
         };
         let has_ended = self.state().is_ended() && self != InDoubt;
-        let erased = if has_ended { ", input = NULL, preview = NULL" } else { "" };
+        let erased = if has_ended { ", input = NULL, preview = NULL, preview_title = NULL" } else { "" };
         let ended = if self.state().is_ended() { format!(", ended_at = {past}") } else { String::new() };
         let settled = if self == Settled { format!(", settled_at = {past}") } else { String::new() };
         format!(

@@ -79,7 +79,9 @@ async fn follow(session: &Session, next: Next, browser: &str) -> Result<Response
             show::redirect("/sign-in")
         }
         // The crate `app` answers these with the page itself.
-        Next::Show(_) | Next::Made(_) | Next::Fill(_) | Next::Once(_) => show::redirect("/inbox"),
+        Next::Show(_) | Next::Made(_) | Next::Fill(_) | Next::Once(_) | Next::Told(_) => {
+            show::redirect("/inbox")
+        }
     })
 }
 

@@ -56,6 +56,8 @@ pub struct CallRow {
     pub input: Option<Vec<u8>>,
     /// Sealed preview, until the end.
     pub preview: Option<Vec<u8>>,
+    /// The preview's title, sealed by itself, until the end.
+    pub preview_title: Option<Vec<u8>>,
     /// The preview's version.
     pub preview_version: Option<String>,
     /// The fingerprint the preview was made with.
@@ -204,27 +206,28 @@ pub struct Standing {
 }
 
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
-const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
+pub(super) const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
     c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
-    c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_version, c.fingerprint, c.result, c.problem, \
+    c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_title, c.preview_version, c.fingerprint, c.result, c.problem, \
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
-const FROM: &str =
+pub(super) const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
 
 /// Whether the person `$1` may decide `c`.
-const DECIDES: &str = "(EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+pub(super) const DECIDES: &str = "(EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
     WHERE ca.call_id = c.id AND s.person_id = $1) AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
 
 /// What the person `$1` is called in lists of approvers: found once for a list, not for each of its rows.
-const MINE: &str = "WITH mine AS MATERIALIZED (SELECT subject FROM person_subjects WHERE person_id = $1)";
+pub(super) const MINE: &str =
+    "WITH mine AS MATERIALIZED (SELECT subject FROM person_subjects WHERE person_id = $1)";
 
 /// The same as `DECIDES` and `OPERATES`, behind `MINE`.
-const DECIDES_AS_MINE: &str = "(EXISTS (SELECT 1 FROM call_approvers ca WHERE ca.call_id = c.id AND ca.subject IN (SELECT subject FROM mine)) \
+pub(super) const DECIDES_AS_MINE: &str = "(EXISTS (SELECT 1 FROM call_approvers ca WHERE ca.call_id = c.id AND ca.subject IN (SELECT subject FROM mine)) \
     AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
-const OPERATES_AS_MINE: &str = "EXISTS (SELECT 1 FROM mine WHERE subject = 'role:operator')";
+pub(super) const OPERATES_AS_MINE: &str = "EXISTS (SELECT 1 FROM mine WHERE subject = 'role:operator')";
 
 /// Whether the person `$1` is an operator: they may settle every call.
-const OPERATES: &str =
+pub(super) const OPERATES: &str =
     "EXISTS (SELECT 1 FROM person_subjects s WHERE s.person_id = $1 AND s.subject = 'role:operator')";
 
 impl Store {
@@ -290,20 +293,6 @@ impl Store {
         let count: i64 =
             sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).fetch_one(&self.read).await?;
         Ok(count.unsigned_abs())
-    }
-
-    /// Calls whose outcome is not known and that the person may settle, newest first: each with how they stand to it.
-    pub async fn in_doubt_for(
-        &self,
-        person: PersonId,
-        limit: i64,
-    ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
-        let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} {SELECT}, {} {FROM} WHERE c.state = 'in_doubt' AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) ORDER BY c.id DESC LIMIT $2",
-            standing()
-        ));
-        let rows = sqlx::query(sql).bind(person.to_string()).bind(limit).fetch_all(&self.read).await?;
-        rows.iter().map(|row| Ok((read(row)?, read_standing(row)?))).collect()
     }
 
     /// How many calls whose outcome is not known the person may settle.
@@ -491,8 +480,8 @@ impl Tx {
         sqlx::query(
             "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
              self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, claim_hash, input, preview, \
-             preview_version, fingerprint) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
+             preview_version, fingerprint, preview_title) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
         )
         .bind(row.id.to_string())
         .bind(row.state.status().as_str())
@@ -519,6 +508,7 @@ impl Tx {
         .bind(row.preview.clone())
         .bind(&row.preview_version)
         .bind(row.fingerprint.map(|print| print.to_vec()))
+        .bind(row.preview_title.clone())
         .execute(&mut *self.inner)
         .await?;
         self.insert_approvers(row.id, &new.approvers).await
@@ -679,7 +669,7 @@ impl Tx {
     /// Replaces the preview of a held call.
     pub async fn replace_preview(&mut self, id: CallId, fresh: &CallRow) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6, effect = $7 WHERE id = $1 AND state = 'held'",
+            "UPDATE calls SET title = $2, input = $3, preview = $4, preview_version = $5, fingerprint = $6, effect = $7, preview_title = $8 WHERE id = $1 AND state = 'held'",
         )
         .bind(id.to_string())
         .bind(&fresh.title)
@@ -688,6 +678,7 @@ impl Tx {
         .bind(&fresh.preview_version)
         .bind(fresh.fingerprint.map(|print| print.to_vec()))
         .bind(fresh.effect.as_str())
+        .bind(fresh.preview_title.clone())
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -705,7 +696,7 @@ impl Tx {
     ) -> Result<bool, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "UPDATE calls SET state = $2, ended_at = $3, decided_at = CASE WHEN $2 = 'declined' THEN $3 ELSE decided_at END, \
-             decline_reason = $4, problem = $5, input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND {}",
+             decline_reason = $4, problem = $5, input = NULL, preview = NULL, preview_title = NULL, fingerprint = NULL WHERE id = $1 AND {}",
             from.condition()
         ));
         let done = sqlx::query(sql)
@@ -725,6 +716,7 @@ impl Tx {
             "UPDATE calls SET state = $2, ended_at = $3, result = $4, erase_at = $5, problem = $6, upstream_status = $7, \
              receipt_id = COALESCE($8, receipt_id), attempts = $9, lease_until = NULL, lease_owner = NULL, \
              input = CASE WHEN $2 = 'in_doubt' THEN input END, preview = CASE WHEN $2 = 'in_doubt' THEN preview END, \
+             preview_title = CASE WHEN $2 = 'in_doubt' THEN preview_title END, \
              fingerprint = NULL WHERE id = $1 AND state IN ('sending', 'running')",
         )
         .bind(id.to_string())
@@ -752,7 +744,7 @@ impl Tx {
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE calls SET state = $2, ended_at = $3, settled_at = $3, problem = $4, attempts = $5, upstream_status = NULL, \
-             input = NULL, preview = NULL, fingerprint = NULL WHERE id = $1 AND state = 'in_doubt'",
+             input = NULL, preview = NULL, preview_title = NULL, fingerprint = NULL WHERE id = $1 AND state = 'in_doubt'",
         )
         .bind(id.to_string())
         .bind(to.as_str())
@@ -768,7 +760,7 @@ impl Tx {
     pub async fn end_late(&mut self, id: CallId, end: &SendEnd<'_>) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE calls SET state = $2, ended_at = $3, settled_at = NULL, result = $4, erase_at = $5, problem = $8, \
-             upstream_status = $6, attempts = $7, input = NULL, preview = NULL, fingerprint = NULL \
+             upstream_status = $6, attempts = $7, input = NULL, preview = NULL, preview_title = NULL, fingerprint = NULL \
              WHERE id = $1 AND (state = 'in_doubt' OR settled_at IS NOT NULL)",
         )
         .bind(id.to_string())
@@ -809,7 +801,7 @@ fn page(window: &Window, rows: &[AnyRow]) -> Result<Listing<CallRow>, StoreError
     Ok(window.page(rows, |row| row.id.to_string()))
 }
 
-fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
+pub(super) fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
     let columns = Columns::new("calls", "id", row);
     Ok(CallRow {
         id: columns.parse("id")?,
@@ -833,6 +825,7 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         claim_hash: columns.digest_maybe("claim_hash")?,
         input: columns.get("input")?,
         preview: columns.get("preview")?,
+        preview_title: columns.get("preview_title")?,
         preview_version: columns.get("preview_version")?,
         fingerprint: columns.digest_maybe("fingerprint")?,
         result: columns.get("result")?,
@@ -844,14 +837,14 @@ fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
 }
 
 /// The columns that say how the person `$1` stands to `c`.
-fn standing() -> String {
+pub(super) fn standing() -> String {
     format!(
         "CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, CASE WHEN {DECIDES} THEN 1 ELSE 0 END AS decides"
     )
 }
 
 /// The same, read. CASE gives INTEGER on PostgreSQL, hence the smaller type.
-fn read_standing(row: &AnyRow) -> Result<Standing, StoreError> {
+pub(super) fn read_standing(row: &AnyRow) -> Result<Standing, StoreError> {
     let columns = Columns::new("calls", "id", row);
     Ok(Standing { owns: columns.small_flag("owns")?, decides: columns.small_flag("decides")? })
 }
@@ -907,6 +900,7 @@ impl CallRow {
             claim_hash: None,
             input: None,
             preview: None,
+            preview_title: None,
             preview_version: None,
             fingerprint: None,
             result: None,

@@ -4,8 +4,9 @@
 //! larger id. A place is given only to events that are visible, one after the other, so nothing ever comes in before a
 //! place that was read.
 
-use model::{Event, EventId, PersonId};
+use model::{CallId, Event, EventId, PersonId};
 
+use super::call::{DECIDES, OPERATES};
 use super::columns::Columns;
 use super::event::{COLUMNS, FOR_PERSON, read};
 use super::{Store, StoreError};
@@ -13,6 +14,13 @@ use super::{Store, StoreError};
 /// Where a reader of the stream is: behind the event with this place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(i64);
+
+impl Place {
+    /// How many events lie between this place and a later one.
+    pub(crate) const fn until(self, later: Self) -> i64 {
+        later.0 - self.0
+    }
+}
 
 impl Store {
     /// Gives a place to the oldest events without one. `true`: there may be more.
@@ -58,6 +66,47 @@ impl Store {
             .fetch_one(&self.read)
             .await?;
         Ok(Place(last))
+    }
+
+    /// The last event of the stream; `None`: there is none.
+    pub(crate) async fn last_placed_event(&self) -> Result<Option<EventId>, StoreError> {
+        let last = sqlx::query("SELECT event_id FROM event_places ORDER BY place DESC LIMIT 1")
+            .fetch_optional(&self.read)
+            .await?;
+        last.map(|row| Columns::new("event_places", "event_id", &row).parse("event_id")).transpose()
+    }
+
+    /// The next events behind a place about calls that concern the person: their own, those they may decide, and for
+    /// operators those that are, or were, in doubt. Each with its call, and the place where to go on.
+    pub(crate) async fn changes_behind(
+        &self,
+        place: Place,
+        person: PersonId,
+        limit: i64,
+    ) -> Result<(Vec<(EventId, CallId)>, Place), StoreError> {
+        // A line of the journal that left no call behind (a read, a preview, a refusal) concerns no page.
+        let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
+            "SELECT p.place, e.id, e.call_id FROM \
+             (SELECT place, event_id FROM event_places WHERE place > $2 ORDER BY place LIMIT $3) AS p \
+             LEFT JOIN events e ON e.id = p.event_id AND EXISTS (SELECT 1 FROM calls c WHERE c.id = e.call_id AND \
+             (c.person_id = $1 OR {DECIDES} OR ((e.type IN ('action.in_doubt', 'call.settled') OR c.settled_at IS NOT NULL) AND {OPERATES}))) \
+             ORDER BY p.place"
+        )))
+        .bind(person.to_string())
+        .bind(place.0)
+        .bind(limit)
+        .fetch_all(&self.read)
+        .await?;
+        let Some(last) = rows.last() else { return Ok((Vec::new(), place)) };
+        let last = Place(Columns::new("event_places", "id", last).number("place")?);
+        let mut changes = Vec::new();
+        for row in &rows {
+            let columns = Columns::new("events", "id", row);
+            if let (Some(event), Some(call)) = (columns.parse_maybe("id")?, columns.parse_maybe("call_id")?) {
+                changes.push((event, call));
+            }
+        }
+        Ok((changes, last))
     }
 
     /// The place of an event, or of the last one before it when it is not known here.

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::{Listing, Refusal, Time};
+use model::{CallId, FieldError, Listing, Refusal, Time};
 
-use crate::filter::PageAsked;
+use crate::filter::{InboxOrder, PageAsked};
 use crate::leaf::Leaf;
 
 /// Where a page begins: beside the row with this id. Opaque on the wire.
@@ -60,11 +60,11 @@ impl Window {
         let mut errors = Vec::new();
         let limit = page.limit.unwrap_or(Listing::<()>::DEFAULT_LIMIT);
         if !(1..=Listing::<()>::MAX_LIMIT).contains(&limit) {
-            errors.push(model::FieldError::new("/limit", "The limit has to be a number from 1 to 500."));
+            errors.push(FieldError::new("/limit", "The limit has to be a number from 1 to 500."));
         }
         let after = page.cursor.as_deref().map(|text| Cursor::decode(text).filter(|cursor| takes(cursor)));
         if after == Some(None) {
-            errors.push(model::FieldError::new(
+            errors.push(FieldError::new(
                 "/cursor",
                 "This cursor was not made by this desk. Start without one.",
             ));
@@ -99,6 +99,24 @@ impl Window {
     /// For `id < $n`, of a list that is turned one way.
     pub(super) fn before_id(&self) -> &str {
         self.after.as_ref().map_or(BEYOND, |cursor| &cursor.id)
+    }
+
+    /// For `(expires_at, id) > ($n, $m)`: behind the call that a cursor of that order names.
+    pub(super) fn behind_lapse(&self) -> (i64, &str) {
+        self.after.as_ref().and_then(Cursor::lapse).unwrap_or((i64::MIN, ""))
+    }
+
+    /// The same window, when its cursor is one of a list of held calls in this order.
+    ///
+    /// # Errors
+    /// `Invalid` when it is not.
+    pub(crate) fn in_order(self, order: InboxOrder) -> Result<Self, Refusal> {
+        let fits = self.after.as_ref().is_none_or(|cursor| match order {
+            InboxOrder::Newest => cursor.id.parse::<CallId>().is_ok(),
+            InboxOrder::Lapsing => cursor.lapse().is_some(),
+        });
+        let fault = "This cursor is of another list or order. Start without one.";
+        if fits { Ok(self) } else { Err(Refusal::invalid("/cursor", fault)) }
     }
 
     /// For `LIMIT $n`: one more than a page, to see whether there is another.
@@ -200,6 +218,13 @@ impl Cursor {
     const SIGNS: [(&'static str, Turn, bool); 3] =
         [("+=", Turn::Newer, true), ("+", Turn::Newer, false), ("=", Turn::Older, true)];
 
+    /// When the call lapses that it names, and its id.
+    fn lapse(&self) -> Option<(i64, &str)> {
+        let (at, id) = self.id.split_once('_')?;
+        id.parse::<CallId>().ok()?;
+        Some((at.parse().ok()?, id))
+    }
+
     fn encode(&self) -> String {
         let sign = Self::SIGNS
             .iter()
@@ -214,7 +239,7 @@ impl Cursor {
             text.strip_prefix(sign).map(|id| Self { turn: *turn, inclusive: *inclusive, id: id.to_owned() })
         });
         let cursor = signed.unwrap_or_else(|| Self::older(text.clone()));
-        let like_an_id = (8..=40).contains(&cursor.id.len())
+        let like_an_id = (8..=64).contains(&cursor.id.len())
             && cursor.id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         like_an_id.then_some(cursor)
     }

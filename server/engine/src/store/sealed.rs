@@ -52,9 +52,10 @@ const fn column(
 
 impl SealedColumn {
     /// Every column with sealed values.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         column(Purpose::Input, "calls", "id", "id", "input"),
         column(Purpose::Preview, "calls", "id", "id", "preview"),
+        column(Purpose::Title, "calls", "id", "id", "preview_title"),
         column(Purpose::Result, "calls", "id", "id", "result"),
         column(Purpose::Answer, "claims", "slot", "call_id", "answer"),
         column(Purpose::Credential, "credential_secrets", "name", "name", "secret"),

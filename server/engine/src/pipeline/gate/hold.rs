@@ -9,6 +9,7 @@ use super::super::{claim, journal};
 use super::showing::{Showing, show};
 use crate::engine::Engine;
 use crate::fail_point;
+use crate::line;
 use crate::seal::Purpose;
 use crate::store::{CallRow, CallState, NewCall, NewClaim};
 use crate::stored_request::StoredRequest;
@@ -112,6 +113,7 @@ pub(crate) fn sealed_row(engine: &Engine, head: &Head, ready: &Ready, showing: S
     CallRow {
         input: Some(stored.seal(engine.sealer(), head.id)),
         preview: Some(engine.sealer().seal(Purpose::Preview, &head.id.to_string(), &shown)),
+        preview_title: Some(line::sealed_title(engine.sealer(), head.id, &showing.preview.title)),
         preview_version: Some(showing.preview.version),
         fingerprint: Some(showing.fingerprint),
         ..CallRow::fresh(head)

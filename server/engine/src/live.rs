@@ -1,0 +1,215 @@
+//! What changes for one person while they look at the desk: which calls, and how many wait. Never what is in them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::{CallId, EventId, PersonId, Refusal};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::Instant;
+
+use crate::actor::PersonActor;
+use crate::engine::Engine;
+use crate::store::{Place, StoreError};
+
+/// How many views one person has open at most on one node: a browser shares one among its tabs.
+pub(crate) const MOST_OF_ONE: usize = 8;
+
+/// How many views one node has open at most.
+const MOST_OF_ALL: usize = 1_024;
+
+/// How many events are looked at once.
+const BATCH: i64 = 200;
+
+/// How far behind a view may begin. What lies further back is not told call by call.
+const MOST_MISSED: i64 = 1_000;
+
+/// How long the nudges alone are trusted: another process's changes come after this time.
+const RESCAN: Duration = Duration::from_millis(500);
+
+/// For how long changes are gathered after some were told: a flood is told in few messages.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// How often the count is looked at when no event came: who may decide a call can change without one.
+const RECOUNT: Duration = Duration::from_secs(10);
+
+/// What has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The last event that is told; whoever comes back names it. `None`: nothing was ever told.
+    pub last: Option<EventId>,
+    /// The calls that changed, each once.
+    pub calls: Vec<CallId>,
+    /// Whether so much was missed that any call may have changed.
+    pub all: bool,
+    /// How many calls wait for the person now.
+    pub waiting: u64,
+}
+
+/// The views that this process has open, by person.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Viewers(Arc<Mutex<HashMap<PersonId, usize>>>);
+
+/// One of them; it counts until it is dropped.
+#[derive(Debug)]
+struct Viewing {
+    viewers: Viewers,
+    person: PersonId,
+}
+
+/// What changes for one person, as it goes on.
+pub struct Live {
+    engine: Engine,
+    person: PersonId,
+    place: Place,
+    last: Option<EventId>,
+    skipped: bool,
+    told: Option<u64>,
+    told_at: Option<Instant>,
+    counted_at: Option<Instant>,
+    nudges: Receiver<CallId>,
+    _viewing: Viewing,
+}
+
+impl Engine {
+    /// What changes for this person from now on, or from behind the event that a page was made after. The first look
+    /// always tells how many calls wait.
+    ///
+    /// # Errors
+    /// `RateLimited` when the person, or everybody, has too many of them open.
+    pub async fn live(&self, person: &PersonActor, after: Option<EventId>) -> Result<Live, Refusal> {
+        let viewing = self.viewers().enter(person.id()).ok_or(Refusal::RateLimited { retry_after: 30 })?;
+        // Subscribed before reading, or a change in between is heard late.
+        let nudges = self.nudges().listen();
+        self.place_events().await?;
+        let end = self.store().last_place().await?;
+        let begin = match after {
+            Some(event) => self.store().place_of(event).await?,
+            None => end,
+        };
+        let skipped = begin.until(end) > MOST_MISSED;
+        Ok(Live {
+            engine: self.clone(),
+            person: person.id(),
+            place: if skipped { end } else { begin },
+            last: after,
+            skipped,
+            told: None,
+            told_at: None,
+            counted_at: None,
+            nudges,
+            _viewing: viewing,
+        })
+    }
+
+    /// The last event in the stream: what a page that is made now is made after. One that has no place yet is told to
+    /// the page too, so nothing is missed; before the first event, an id that comes before all.
+    pub async fn last_event(&self) -> Result<EventId, Refusal> {
+        let last = self.store().last_placed_event().await?;
+        Ok(last.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil())))
+    }
+}
+
+impl Live {
+    /// What has changed since the last time; waits for it. `None`: it is over, because the process ends or the person
+    /// may sign in no more. Nothing is lost when the wait is given up.
+    ///
+    /// # Errors
+    /// `Unavailable` when the database cannot be read. It can be asked again.
+    pub async fn next(&mut self) -> Result<Option<Change>, Refusal> {
+        if let Some(at) = self.told_at {
+            tokio::time::sleep_until(at + GATHER).await;
+        }
+        loop {
+            if self.engine.ending().waits_are_over() || self.engine.visitor(self.person).await?.is_none() {
+                return Ok(None);
+            }
+            if let Some(change) = self.look().await? {
+                return Ok(Some(change));
+            }
+            self.rest().await;
+        }
+    }
+
+    async fn look(&mut self) -> Result<Option<Change>, Refusal> {
+        let (place, last, calls) = self.read().await?;
+        let is_stale = self.counted_at.is_none_or(|at| at.elapsed() >= RECOUNT);
+        let waiting = if calls.is_empty() && !is_stale { None } else { Some(self.count().await?) };
+        // Nothing is awaited from here on, so that a wait that is given up has moved nothing.
+        self.place = place;
+        if waiting.is_some() {
+            self.counted_at = Some(Instant::now());
+        }
+        match waiting {
+            Some(waiting) if !calls.is_empty() || self.told != Some(waiting) => {
+                self.last = last.or(self.last);
+                self.told = Some(waiting);
+                self.told_at = Some(Instant::now());
+                let all = std::mem::take(&mut self.skipped);
+                Ok(Some(Change { last: self.last, calls, all, waiting }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Everything behind the place: where it ends, the last event of it, and the calls it is about.
+    async fn read(&self) -> Result<(Place, Option<EventId>, Vec<CallId>), StoreError> {
+        self.engine.place_events().await?;
+        let (mut place, mut last, mut calls) = (self.place, None, Vec::new());
+        loop {
+            let (changes, next) = self.engine.store().changes_behind(place, self.person, BATCH).await?;
+            if next == place {
+                return Ok((place, last, calls));
+            }
+            place = next;
+            for (event, call) in changes {
+                last = Some(event);
+                if !calls.contains(&call) {
+                    calls.push(call);
+                }
+            }
+        }
+    }
+
+    async fn count(&self) -> Result<u64, StoreError> {
+        let store = self.engine.store();
+        let held = store.count_held_for(self.person, self.engine.now()).await?;
+        Ok(held + store.count_in_doubt_for(self.person).await?)
+    }
+
+    /// Until something happened in this process, or it is time to look what others did.
+    async fn rest(&mut self) {
+        let told = tokio::time::timeout(RESCAN, self.nudges.recv()).await;
+        if let Ok(Err(RecvError::Closed)) = told {
+            tokio::time::sleep(RESCAN).await;
+        }
+        // One look answers everything that was said until now.
+        while self.nudges.try_recv().is_ok() {}
+    }
+}
+
+impl Viewers {
+    fn enter(&self, person: PersonId) -> Option<Viewing> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_room = open.values().sum::<usize>() < MOST_OF_ALL
+            && open.get(&person).is_none_or(|count| *count < MOST_OF_ONE);
+        if !has_room {
+            return None;
+        }
+        *open.entry(person).or_insert(0) += 1;
+        Some(Viewing { viewers: self.clone(), person })
+    }
+}
+
+impl Drop for Viewing {
+    fn drop(&mut self) {
+        let mut open = self.viewers.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.person) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.person);
+            }
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //! Success is a redirect. A fault is answered with the page itself, beside the field, with what was typed kept; nothing
 //! of it ever stands in an address.
 
+mod browser;
 mod circle;
 mod decide;
 mod fault;
@@ -50,9 +51,12 @@ pub const SETTLE: &str = "/do/settle";
 pub const CIRCLE: &str = "/do/circle";
 /// Where changes of how somebody is told are posted to.
 pub const NOTICES: &str = "/do/notices";
+/// Where a browser that wants to be told is posted to.
+pub const BROWSER: &str = "/do/browser";
 
 /// Every address that takes a form.
-pub const ALL: [&str; 9] = [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, NOTICES];
+pub const ALL: [&str; 10] =
+    [SIGN_IN, SIGN_OUT, DECIDE, UNDO, RUN, WITHDRAW, SETTLE, CIRCLE, NOTICES, BROWSER];
 
 /// The fields of a form as they came, in order.
 pub type Fields = Vec<(String, String)>;
@@ -82,6 +86,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         SETTLE => submit::<settle::Settle>(path, visit, fields, read).await,
         CIRCLE => submit::<circle::Change>(path, visit, fields, read).await,
         NOTICES => submit::<notices::Notices>(path, visit, fields, read).await,
+        BROWSER => submit::<browser::Tell>(path, visit, fields, read).await,
         _ => return None,
     })
 }

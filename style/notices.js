@@ -27,9 +27,9 @@ async function line(subscription) {
   return document.querySelector(`[data-mark="${mark}"]`);
 }
 
-/** Posts to the page's own form, and shows the page as it is then; or what was wrong. */
-async function post(fields) {
-  const answer = await fetch(place.dataset.form, { method: "POST", body: new URLSearchParams(fields) });
+/** Posts as a form of the page, and shows the page as it is then; or what was wrong. */
+async function post(form, fields) {
+  const answer = await fetch(form, { method: "POST", body: new URLSearchParams(fields) });
   if (answer.ok) return location.assign(answer.url);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const faults = [...page.querySelectorAll("#fault, .wrong")].map((one) => one.textContent);
@@ -46,12 +46,12 @@ async function subscribe(worker) {
     throw new Error("The push service of this browser did not answer. Nothing was changed. Try again in a moment.");
   });
   const [p256dh, auth] = ["p256dh", "auth"].map((name) => text(subscription.getKey(name)));
-  return post({ act: "tell", endpoint: subscription.endpoint, p256dh, auth, label: label() });
+  return post(place.dataset.tell, { endpoint: subscription.endpoint, p256dh, auth, label: label() });
 }
 
 async function unsubscribe(subscription, known) {
   await subscription.unsubscribe();
-  return post({ act: "remove", browser: known.dataset.browser });
+  return post(place.dataset.change, { act: "remove", browser: known.dataset.browser });
 }
 
 async function start() {

@@ -5,6 +5,7 @@
 
 mod account;
 mod agent;
+mod browser;
 mod circle;
 mod decide;
 mod fault;
@@ -73,6 +74,8 @@ pub const AGENT: &str = "/do/agent";
 
 /// Where changes of how somebody is told are posted to.
 pub const NOTICES: &str = "/do/notices";
+/// Where a browser that wants to be told is posted to.
+pub const BROWSER: &str = "/do/browser";
 
 /// Where one's own name and time zone are posted to.
 pub const ACCOUNT: &str = "/do/account";
@@ -117,6 +120,7 @@ pub const ALL: &[&str] = &[
     REVOKE,
     AGENT,
     NOTICES,
+    BROWSER,
     ACCOUNT,
     PASSWORD,
     SESSION,
@@ -176,6 +180,7 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
         ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
         MANY => submit::<many::Many>(path, visit, fields, many::read).await,
+        BROWSER => submit::<browser::Tell>(path, visit, fields, read).await,
         _ => return None,
     })
 }

@@ -1,18 +1,16 @@
 //! How somebody wants to be told.
 
 use engine::PersonActor;
-use engine::notice::{Choices, NewBrowser, Quiet};
+use engine::notice::{Choices, Quiet};
 use leptos::prelude::*;
-use model::Refusal;
 
 use super::{Fault, Form, Next, Posted, visit};
 use crate::visit::Visit;
 
 /// Where it is shown.
-const PAGE: &str = "/account/notices";
+pub(super) const PAGE: &str = "/account/notices";
 
-/// Changes how somebody is told. `act` is `save` (`mail`, `quiet_from`, `quiet_to`), `tell` (a browser's `endpoint`, keys
-/// and `label`), `remove` (a `browser`) or `test`.
+/// Changes how somebody is told. `act` is `save` (`mail`, `quiet_from`, `quiet_to`), `remove` (a `browser`) or `test`.
 #[server(name = Notices, prefix = "/do", endpoint = "notices")]
 pub(crate) async fn notices(
     act: String,
@@ -20,22 +18,11 @@ pub(crate) async fn notices(
     quiet_from: Option<String>,
     quiet_to: Option<String>,
     browser: Option<String>,
-    endpoint: Option<String>,
-    p256dh: Option<String>,
-    auth: Option<String>,
-    label: Option<String>,
 ) -> Result<Next, Fault> {
     let visit = visit()?;
     let me = visit.visitor.clone().ok_or_else(Fault::signed_out)?;
     match act.as_str() {
         "save" => save(&visit, &me, mail.is_some(), [quiet_from, quiet_to]).await,
-        "tell" => {
-            let whole = (|| Some((endpoint?, p256dh?, auth?)))();
-            let (endpoint, p256dh, auth) = whole.ok_or_else(Fault::unreadable)?;
-            let new = NewBrowser { endpoint, p256dh, auth, label: label.unwrap_or_default() };
-            visit.engine.add_browser(&me, new).await.map_err(not_told)?;
-            Ok(done("told"))
-        }
         "remove" => {
             let id = browser.and_then(|id| id.parse().ok()).ok_or_else(Fault::unreadable)?;
             visit.engine.remove_browser(&me, id).await?;
@@ -73,18 +60,9 @@ async fn save(
     Ok(done("saved"))
 }
 
-fn done(what: &str) -> Next {
+/// Shows the page again, which then says so.
+pub(super) fn done(what: &str) -> Next {
     Next::Go(format!("{PAGE}?done={what}"))
-}
-
-fn not_told(refusal: Refusal) -> Fault {
-    match refusal {
-        Refusal::Invalid(errors) => {
-            let why = errors.into_iter().map(|error| error.message).collect::<Vec<_>>().join(" ");
-            Fault::new(422, format!("This browser is not told. {why}"))
-        }
-        refusal => refusal.into(),
-    }
 }
 
 impl Form for Notices {

@@ -21,7 +21,7 @@ pub(crate) fn Notices() -> impl IntoView {
     page(None, |visit, me| async move {
         let sheet = visit.engine.notice_sheet(&me).await?;
         let now = visit.engine.now();
-        let posted = visit.posted(form::NOTICES);
+        let posted = visit.posted(form::NOTICES).or_else(|| visit.posted(form::BROWSER));
         let done = done.filter(|_| posted.is_none()).and_then(|done| said(&done));
         let body = view! {
             <a class="back back-always" href="/account">"← Your account"</a>
@@ -54,7 +54,7 @@ fn said(done: &str) -> Option<&'static str> {
         "saved" => Some("Saved."),
         "told" => Some("You are told in this browser from now on."),
         "removed" => Some("You are told in that browser no more."),
-        "tested" => Some("A test notice was sent. How it ended stands below."),
+        "tested" => Some("A test was made. How it ended stands below."),
         _ => None,
     }
 }
@@ -111,7 +111,7 @@ fn browsers(sheet: &NoticeSheet, now: Time) -> AnyView {
     let none = sheet.browsers.is_empty().then(|| view! { <p class="hint">"No browser is told yet."</p> });
     let here = match sheet.push_key.clone() {
         Some(key) => view! {
-            <div class="stack" data-push-key=key data-form=form::NOTICES>
+            <div class="stack" data-push-key=key data-tell=form::BROWSER data-change=form::NOTICES>
                 <button type="button" hidden=true>"Tell me in this browser"</button>
                 <p class="push-status" role="status">"To be told in a browser, open this page in one that runs scripts. Push needs that; nothing else here does."</p>
             </div>
@@ -189,6 +189,9 @@ fn row(line: &NoticeLine, now: Time) -> Vec<AnyView> {
         cell("When", time::ago(line.at, now)),
         cell("Way", way),
         cell("About", about),
-        cell("How it ended", view! { <span class=is_bad.then_some("bad")>{word}</span> {problem} }),
+        cell(
+            "How it ended",
+            view! { <span><span class=is_bad.then_some("bad")>{word}</span> {problem}</span> },
+        ),
     ]
 }

@@ -139,13 +139,12 @@ async fn speak(stream: impl AsyncRead + AsyncWrite + Unpin, shared: Arc<Shared>)
                 }
                 *shared.tries.lock().expect("lock") += 1;
                 let refusal = *shared.refusal.lock().expect("lock");
-                match refusal {
-                    Some(refusal) => format!("{refusal}\r\n"),
-                    None => {
-                        let mail = Mail { to: std::mem::take(&mut to), text, signed_in: signed_in.clone() };
-                        shared.mails.lock().expect("lock").push(mail);
-                        "250 taken\r\n".to_owned()
-                    }
+                if let Some(refusal) = refusal {
+                    format!("{refusal}\r\n")
+                } else {
+                    let mail = Mail { to: std::mem::take(&mut to), text, signed_in: signed_in.clone() };
+                    shared.mails.lock().expect("lock").push(mail);
+                    "250 taken\r\n".to_owned()
                 }
             }
             "QUIT" => {

@@ -267,8 +267,8 @@ fn the_first_admin_is_made_with_the_link_that_the_console_shows() {
     // Somebody is there: the next start shows no link.
     let mut child =
         place.command("serve").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
-    let mut line = String::new();
-    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut line).expect("a line");
+    let mut ready = String::new();
+    BufReader::new(child.stdout.as_mut().expect("a pipe")).read_line(&mut ready).expect("a line");
     let mut stderr = child.stderr.take().expect("a pipe");
     assert_eq!(Running(child).stop(), Some(0));
     let mut told = String::new();

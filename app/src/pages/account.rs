@@ -28,6 +28,7 @@ pub(crate) fn Account() -> impl IntoView {
             <p class="lead">{text::line(&person.email)} ", " {words::roles(&person.roles)}</p>
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {you::you(&visit, person)}
+            <p><a class="button" href="/account/notices">"How you are told"</a></p>
             {password::password(&visit, person)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}

@@ -93,7 +93,7 @@ fn choices(sheet: &NoticeSheet, me: &Person, posted: Option<&Arc<Posted>>) -> An
                 </div>
                 <fieldset class="group">
                     <legend>"Quiet hours"<span class="optional">" optional"</span></legend>
-                    <p class="hint" id="quiet-hint">"You are told when they are over, of what waits then. Times are UTC."</p>
+                    <p class="hint" id="quiet-hint">"You are told when they are over, of what waits then. By your own clock: " <a href="/account">"your time zone"</a> " is under Account."</p>
                     {alert::beside("quiet-wrong".to_owned(), fault)}
                     <div class="clocks">
                         {clock("quiet_from", "From", typed("quiet_from", from), is_wrong)}

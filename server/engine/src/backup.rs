@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store::{Copied, Dialect, Store, StoreError};
+use model::PauseId;
+
+use crate::ambient::Ambient;
+use crate::store::{Copied, Dialect, Schema, Standstill, Store, StoreError};
 
 /// A backup that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +27,9 @@ pub enum BackupError {
     /// It is not the kind of database that this makes backups of.
     #[error("the database is PostgreSQL, which is backed up with its own tools")]
     Postgres,
+    /// It has the schema of another version, of which this one does not know what may not begin again.
+    #[error("the database does not have this version's schema")]
+    Schema,
     /// Something is there already.
     #[error("{0} is there already")]
     Exists(PathBuf),
@@ -46,24 +52,39 @@ pub enum BackupError {
 ///
 /// # Errors
 /// Nothing stands under the file's name then.
-pub async fn make(database_url: &str, base: &Path, file: &Path) -> Result<Backup, BackupError> {
+pub async fn make(
+    database_url: &str,
+    base: &Path,
+    file: &Path,
+    ambient: &Ambient,
+) -> Result<Backup, BackupError> {
     if file.exists() {
         return Err(BackupError::Exists(file.to_owned()));
     }
     let store = Store::open_existing(database_url, base).await?.ok_or(BackupError::NoDatabase)?;
     let made = match store.dialect() {
         Dialect::Postgres => Err(BackupError::Postgres),
-        Dialect::Sqlite => copy(&store, file).await,
+        Dialect::Sqlite if store.schema().await? != Schema::Current => Err(BackupError::Schema),
+        Dialect::Sqlite => copy(&store, file, &standstill(ambient)).await,
     };
     store.close().await;
     made
 }
 
-async fn copy(store: &Store, file: &Path) -> Result<Backup, BackupError> {
+/// Nobody who looks at a restored desk knows by it what was sent since.
+fn standstill(ambient: &Ambient) -> Standstill {
+    let at = ambient.now();
+    let reason = format!(
+        "This is a backup of {at}. What was sent, decided or revoked since then is not known here: compare what waits with the services, then resume."
+    );
+    Standstill { id: PauseId::from_uuid(ambient.uuid()), at, reason }
+}
+
+async fn copy(store: &Store, file: &Path, pause: &Standstill) -> Result<Backup, BackupError> {
     let part = beside(file);
     let failed = |error| BackupError::File { file: part.clone(), error };
     new_private(&part).map_err(failed)?;
-    let copied = match store.copy_into(&part).await {
+    let copied = match store.copy_into(&part, pause).await {
         Ok(copied) => copied,
         Err(error) => {
             // What was begun is of no use to anybody.

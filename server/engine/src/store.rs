@@ -57,6 +57,7 @@ use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 pub use self::call::{CallRow, CallState, NewCall, SendEnd, Standing, Unsent};
 pub use self::claim::{ClaimRow, NewClaim};
 pub use self::copy::Copied;
+pub(crate) use self::copy::Standstill;
 pub use self::decision::{Confirmation, NewDecision};
 pub use self::dialect::Dialect;
 pub use self::event::NewEvent;

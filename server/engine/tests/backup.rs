@@ -5,14 +5,18 @@ mod desk;
 use std::path::{Path, PathBuf};
 
 use desk::{Desk, keyed};
+use engine::ambient::Ambient;
 use engine::backup::{self, Backup, BackupError};
-use engine::{Engine, PageAsked};
+
+use engine::{Engine, PageAsked, PauseScope};
 use model::{Answer, CallStatus, Outcome, Refusal, Surface};
 use serde_json::json;
 
 async fn back_up(desk: &Desk, name: &str) -> (PathBuf, Backup) {
     let file = beside(desk, name);
-    let made = backup::make(&desk.database.url(), Path::new("/"), &file).await.expect("a backup");
+    let made = backup::make(&desk.database.url(), Path::new("/"), &file, &Ambient::system())
+        .await
+        .expect("a backup");
     (file, made)
 }
 
@@ -74,6 +78,15 @@ async fn a_restored_desk_sends_nothing_a_second_time() {
     assert_eq!(outcomes, [Outcome::InDoubt, Outcome::InDoubt, Outcome::Done]);
     assert_eq!(desk.upstream.writes().len(), sent, "nothing is sent again");
 
+    // Nobody begins anything before somebody has looked.
+    let actor = restored.authenticate(&desk.careful).await.expect("a known key");
+    let read = desk::arrival(actor, "read_quota", json!({}));
+    assert_eq!(restored.call(read, None).await, Err(Refusal::Paused));
+    let olga = restored.visitor(desk.olga.id).await.expect("storage").expect("an account");
+    let pause = restored.pause_of_everything().await.expect("storage").expect("everything is paused");
+    assert!(pause.reason.is_some_and(|reason| reason.starts_with("This is a backup of ")));
+    restored.resume(&olga, PauseScope::Everything).await.expect("resumed");
+
     // The key of what may have happened is kept; what was held can still be read, with the same sealing key.
     let actor = restored.authenticate(&desk.careful).await.expect("a known key");
     let again = keyed(desk::arrival(actor, "undoable", json!({ "to": "a" })), "k-1");
@@ -93,12 +106,14 @@ async fn a_backup_is_whole_or_not_there() {
         let rights = std::fs::metadata(&file).expect("there").permissions().mode();
         assert_eq!(rights & 0o777, 0o600, "for its owner alone");
     }
-    let again = backup::make(&desk.database.url(), Path::new("/"), &file).await;
+    let again = backup::make(&desk.database.url(), Path::new("/"), &file, &Ambient::system()).await;
     assert!(matches!(again, Err(BackupError::Exists(_))), "what is there is not replaced: {again:?}");
-    let nowhere = backup::make(&desk.database.url(), Path::new("/"), &beside(&desk, "no/b.db")).await;
+    let nowhere =
+        backup::make(&desk.database.url(), Path::new("/"), &beside(&desk, "no/b.db"), &Ambient::system())
+            .await;
     assert!(matches!(nowhere, Err(BackupError::File { .. })), "{nowhere:?}");
     let url = format!("sqlite:{}", beside(&desk, "none.db").display());
-    let none = backup::make(&url, Path::new("/"), &beside(&desk, "c.db")).await;
+    let none = backup::make(&url, Path::new("/"), &beside(&desk, "c.db"), &Ambient::system()).await;
     assert!(matches!(none, Err(BackupError::NoDatabase)), "{none:?}");
     assert!(!beside(&desk, "none.db").exists(), "no database is made");
     // A broken-off backup left its part behind.
@@ -131,7 +146,9 @@ async fn postgresql_has_tools_of_its_own() {
     let Some(database) = desk::postgres().await else { return };
     let desk = Desk::on(database).await;
     let folder = tempfile::tempdir().expect("a folder");
-    let made = backup::make(&desk.database.url(), Path::new("/"), &folder.path().join("x.db")).await;
+    let made =
+        backup::make(&desk.database.url(), Path::new("/"), &folder.path().join("x.db"), &Ambient::system())
+            .await;
     assert!(matches!(made, Err(BackupError::Postgres)), "{made:?}");
     assert!(!folder.path().join("x.db").exists());
 }

@@ -3,7 +3,7 @@
 mod desk;
 
 use desk::{Behaviour, Desk, with};
-use engine::{Happened, Right, Step, Story};
+use engine::{Happened, Right, StoryStep, Story};
 use model::{Answer, ApprovalKind, CallId, Finding, Outcome, Person, ReceiptId, Refusal, Role, Settlement};
 use serde_json::{Value, json};
 
@@ -114,7 +114,7 @@ on_both! {
         let story = newest(&desk).await;
         assert_eq!(happened(&story)[steps.len() - 1..], [Happened::Unanswered, settled, Happened::AnsweredLate(Some(201))]);
         assert_eq!((story.receipt.outcome, story.receipt.upstream_status), (Outcome::Done, Some(201)));
-        let answered: Vec<&Step> = story.steps.iter().filter(|step| step.at.is_none()).collect();
+        let answered: Vec<&StoryStep> = story.steps.iter().filter(|step| step.at.is_none()).collect();
         assert!(answered.is_empty(), "every time is known");
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use engine::ambient::Ambient;
 use engine::backup::{self, BackupError};
 use serde_json::json;
 
@@ -12,7 +13,8 @@ use crate::config::{Config, Environment};
 use crate::failure::Failure;
 
 /// Copy the SQLite database into a new file, while the server runs. The sealing key is not in it: keep `countersign.key`
-/// apart. Writes that were confirmed or on their way are in doubt in the copy, so that none is sent a second time. Of
+/// apart. Writes that were confirmed or on their way are in doubt in the copy, and everything is paused in it, so that
+/// nothing is sent a second time. Of
 /// PostgreSQL, back up with its own tools.
 #[derive(Debug, Args)]
 pub(super) struct Backup {
@@ -25,7 +27,8 @@ pub(super) struct Backup {
 impl Backup {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         let database = Environment::of_process().database(&config.usable_catalogue()?);
-        let made = backup::make(&database, config.folder(), &self.file).await.map_err(|e| failure(&e))?;
+        let made = backup::make(&database, config.folder(), &self.file, &Ambient::system()).await;
+        let made = made.map_err(|error| failure(&error))?;
         let copied = made.copied;
         let json = json!({
             "file": self.file,
@@ -52,6 +55,9 @@ fn failure(error: &BackupError) -> Failure {
     let next = match error {
         BackupError::NoDatabase => "Name the catalogue of the server with --config, or DATABASE_URL.",
         BackupError::Postgres => "Use `pg_dump`, or a base backup; docs/OPERATING.md says what to mind.",
+        BackupError::Schema => {
+            "Use the version that runs on it, or bring it up to date: `countersign migrate`."
+        }
         BackupError::Exists(_) => "Name a file that is not there yet.",
         BackupError::Store(_) | BackupError::File { .. } => {
             "Look at the disk and the rights of the folder, then run it again."

@@ -1,6 +1,7 @@
 //! How somebody wants to be told.
 
-use chrono::{NaiveDateTime, Timelike as _};
+use chrono::{TimeDelta, Timelike as _};
+use chrono_tz::Tz;
 use model::Time;
 
 /// How somebody wants to be told. Browsers are chosen one by one, by being there.
@@ -18,7 +19,7 @@ impl Default for Choices {
     }
 }
 
-/// A stretch of the day, in minutes from midnight; it may go over midnight. Both ends alike are no stretch.
+/// A stretch of the day in one's own zone, in minutes from midnight; it may go over midnight. Both ends alike are no stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quiet {
     /// The first minute.
@@ -42,20 +43,18 @@ impl Quiet {
         (text(self.from), text(self.to))
     }
 
-    /// When this quiet ends, if it holds now.
-    pub(super) fn until(self, now: Time) -> Option<Time> {
-        let clock = local(now);
+    /// When this quiet ends, if it holds now where the clock on the wall is that of this zone.
+    pub(super) fn until(self, now: Time, zone: Tz) -> Option<Time> {
+        let clock = now.to_chrono().with_timezone(&zone).naive_local();
         let minute = u16::try_from(clock.hour() * 60 + clock.minute()).unwrap_or(0);
         let since = (minute + DAY - self.from) % DAY;
         let length = (self.to + DAY - self.from) % DAY;
         let left = length.checked_sub(since).filter(|left| *left > 0)?;
-        Some(now.plus_seconds(i64::from(left) * 60 - i64::from(clock.second())))
+        let wait = i64::from(left) * 60 - i64::from(clock.second());
+        // In a night in which the clock is changed, what it says then counts, not how long the night is.
+        let then = (clock + TimeDelta::seconds(wait)).and_local_timezone(zone).earliest();
+        Some(then.map_or_else(|| now.plus_seconds(wait), |then| Time::from(then.to_utc())))
     }
-}
-
-/// The clock on the wall of the person who is told. Quiet hours are UTC: this is the place for a person's time zone.
-fn local(now: Time) -> NaiveDateTime {
-    now.to_chrono().naive_utc()
 }
 
 /// `HH:MM`, as a browser's field for times gives it.
@@ -77,7 +76,7 @@ mod tests {
     }
 
     fn until(from: &str, to: &str, now: &str) -> Option<String> {
-        let end = Quiet::parse(from, to).expect("a stretch").until(at(now))?;
+        let end = Quiet::parse(from, to).expect("a stretch").until(at(now), Tz::UTC)?;
         Some(end.to_chrono().format("%d %H:%M:%S").to_string())
     }
 
@@ -90,6 +89,29 @@ mod tests {
         assert_eq!(until("12:00", "13:00", "12:30:00").as_deref(), Some("30 13:00:00"));
         assert_eq!(until("12:00", "13:00", "13:00:00"), None);
         assert_eq!(until("00:00", "23:59", "23:59:10"), None);
+    }
+
+    #[test]
+    fn quiet_hours_are_those_of_ones_own_clock() {
+        let night = Quiet::parse("22:00", "07:00").expect("a stretch");
+        let until = |now: &str, zone: Tz| {
+            night.until(Time::parse(now).expect("a time"), zone).map(|end| end.to_string())
+        };
+        assert_eq!(until("2026-11-30T21:30:00Z", Tz::UTC), None);
+        assert_eq!(
+            until("2026-11-30T21:30:00Z", Tz::Europe__Berlin).as_deref(),
+            Some("2026-12-01T06:00:00.000000Z")
+        );
+        assert_eq!(until("2026-11-30T21:30:00Z", Tz::America__New_York), None);
+        // The clock goes back an hour in this night, and on by one in that.
+        assert_eq!(
+            until("2026-10-24T21:00:00Z", Tz::Europe__Berlin).as_deref(),
+            Some("2026-10-25T06:00:00.000000Z")
+        );
+        assert_eq!(
+            until("2026-03-28T22:00:00Z", Tz::Europe__Berlin).as_deref(),
+            Some("2026-03-29T05:00:00.000000Z")
+        );
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl Engine {
             return Ok(None);
         }
         let choices = self.store().notice_choices(person).await?;
-        Ok(choices.quiet.and_then(|quiet| quiet.until(now)))
+        let zone = self.zone_of(person).await?;
+        Ok(choices.quiet.and_then(|quiet| quiet.until(now, zone)))
     }
 
     /// What the notice tells of; `None`: nothing waits any more, or nobody wants to be told on this way.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use chrono_tz::Tz;
 use model::{CallId, NoticeId, PersonId, Time};
 
 use super::{Channel, Kind, WEBHOOK};
 use crate::engine::Engine;
 use crate::store::{NewNotice, StoreError};
+use crate::time_zone;
 
 /// The most pairs of a person and a call that one turn takes on.
 const BATCH: i64 = 500;
@@ -66,6 +68,7 @@ impl Engine {
     async fn ways_to(&self, person: PersonId, has_mail: bool, now: Time) -> Result<Vec<Way>, StoreError> {
         let addressee = person.to_string();
         let choices = self.store().notice_choices(person).await?;
+        let zone = self.zone_of(person).await?;
         let mut targets = Vec::new();
         if has_mail && choices.mail {
             targets.push((Channel::Mail, String::new()));
@@ -75,10 +78,16 @@ impl Engine {
         let mut ways = Vec::new();
         for (channel, target) in targets {
             let next = self.next_telling(&addressee, channel, &target, now).await?;
-            let due_at = choices.quiet.and_then(|quiet| quiet.until(next)).unwrap_or(next);
+            let due_at = choices.quiet.and_then(|quiet| quiet.until(next, zone)).unwrap_or(next);
             ways.push(Way { channel, target, due_at });
         }
         Ok(ways)
+    }
+
+    /// The zone of the clock that somebody's quiet hours are told by.
+    pub(super) async fn zone_of(&self, person: PersonId) -> Result<Tz, StoreError> {
+        let person = self.store().person(person).await?;
+        Ok(person.and_then(|person| time_zone::named(&person.time_zone?)).unwrap_or(Tz::UTC))
     }
 
     /// The next time at which somebody may be told on this way.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use model::{PauseId, Time};
 use percent_encoding::utf8_percent_encode;
 use sqlx::any::AnyConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Executor};
@@ -24,12 +25,23 @@ pub struct Copied {
 /// What happens after a copy was made, the copy does not know. A write that was about to be sent was sent by then, a
 /// prompt was redeemed, somebody has signed out: none of it may begin again when the copy takes the database's place.
 /// A write on its way gets a lease that has run out, and recovery puts it in doubt.
-const TAKE_BACK: [&str; 3] = [
+const TAKE_BACK: [&str; 4] = [
     "UPDATE calls SET state = 'sending', lease_until = 0, lease_owner = 'a copy' \
      WHERE state IN ('approved', 'queued', 'sending') AND effect <> 'read'",
     "DELETE FROM prompts WHERE used_at IS NULL AND rejected_at IS NULL",
     "DELETE FROM sessions",
+    "DELETE FROM invitations WHERE used_at IS NULL",
 ];
+
+/// What a copy says when it has taken the database's place: everything is paused until somebody has looked.
+pub(crate) struct Standstill {
+    /// The pause's id.
+    pub(crate) id: PauseId,
+    /// When the copy was made.
+    pub(crate) at: Time,
+    /// Why, in words for people.
+    pub(crate) reason: String,
+}
 
 impl Store {
     /// Writes everything that is durable now into this file, which is empty, as one database without files beside it.
@@ -38,7 +50,7 @@ impl Store {
     /// # Errors
     /// `Address` on PostgreSQL, which has tools of its own; whatever the database failed with, and a copy that is
     /// not sound.
-    pub(crate) async fn copy_into(&self, file: &Path) -> Result<Copied, StoreError> {
+    pub(crate) async fn copy_into(&self, file: &Path, pause: &Standstill) -> Result<Copied, StoreError> {
         if self.dialect != Dialect::Sqlite {
             return Err(StoreError::Address("only a SQLite database is copied by this server".to_owned()));
         }
@@ -47,19 +59,28 @@ impl Store {
         let options =
             AnyConnectOptions::from_str(&format!("sqlite://{}", utf8_percent_encode(path, IN_PATH)))?;
         let mut copy = options.disable_statement_logging().connect().await?;
-        let copied = adjust(&mut copy).await;
+        let copied = adjust(&mut copy, pause).await;
         copy.close().await?;
         copied
     }
 }
 
 /// Makes the copy one that can take the database's place, and looks whether it is sound.
-async fn adjust(copy: &mut AnyConnection) -> Result<Copied, StoreError> {
+async fn adjust(copy: &mut AnyConnection, pause: &Standstill) -> Result<Copied, StoreError> {
     copy.execute("PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON").await?;
     let mut tx = copy.begin().await?;
     for statement in TAKE_BACK {
         tx.execute(statement).await?;
     }
+    // Where everything is paused already, it stays so by those words.
+    sqlx::query(
+        "INSERT INTO pauses (id, scope, as_owner, reason, paused_at) VALUES ($1, 'everything', 0, $2, $3) ON CONFLICT DO NOTHING",
+    )
+    .bind(pause.id.to_string())
+    .bind(&pause.reason)
+    .bind(pause.at.micros())
+    .execute(&mut *tx)
+    .await?;
     tx.commit().await?;
     let sound: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(&mut *copy).await?;
     if sound != "ok" {

@@ -80,7 +80,8 @@ async fn see(store: &Store, url: &str, base: &Path) -> Result<Inspection, StoreE
 }
 
 impl Store {
-    async fn schema(&self) -> Result<Schema, StoreError> {
+    /// How the schema stands.
+    pub(crate) async fn schema(&self) -> Result<Schema, StoreError> {
         let table = match self.dialect {
             Dialect::Sqlite => "SELECT COUNT(*) FROM sqlite_master WHERE name = '_sqlx_migrations'",
             Dialect::Postgres => {

@@ -153,13 +153,14 @@ function countDown() {
 
 // The open call.
 
-const open = () => ($("#item") ? location.pathname.split("/")[2] : undefined);
+const open = () => $("#item")?.dataset.call;
 let following = false;
 
 /** Asks again for the page of the open call and takes over what changed; the focus stays where it was. */
 async function look() {
   await seen();
-  const fresh = await get(location.href);
+  // The page's own address: that of a page which answers a form is the form's.
+  const fresh = await get($("#item").dataset.address);
   if (fresh) take(fresh);
 }
 

@@ -132,7 +132,7 @@ fn article(
         .receipt_id
         .map(|id| view! { <p><a class="button" href=format!("/done/{id}")>"The receipt stands under Done"</a></p> });
     view! {
-        <article class="item" id="item">
+        <article class="item" id="item" data-call=item.call.id.to_string() data-address=format!("/inbox/{}{list}", item.call.id)>
             <a class="back" href=format!("/inbox{list}")>"← Inbox"</a>
             {head(item, shown, now)}
             {alert::alert(posted)}

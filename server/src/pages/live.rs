@@ -158,7 +158,7 @@ mod tests {
         let (last, told) = message(&mut stream).await;
         assert_eq!(told, json!({ "calls": [one], "all": false, "waiting": 1 }));
         drop(stream);
-        let (two, _) = desk.held("refund", &json!({ "order": "O-2042", "amount": "24.90" })).await;
+        let (two, _) = desk.held("refund", &json!({ "order": "O-2041", "amount": "4.90" })).await;
         let again = live(&desk, &cookie).header("last-event-id", &last.expect("an id"));
         assert_eq!(
             message(&mut again.open().await).await.1,

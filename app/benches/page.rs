@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use app::page::{self, Page};
 use app::visit::{Assets, Visit};
+use chrono_tz::Tz;
 use engine::ambient::Ambient;
 use engine::catalogue::Catalogue;
 use engine::registry::{AgentWanted, PersonWanted};
 use engine::seal::Sealer;
 use engine::{Arrival, Engine, OpenOptions, PageAsked, PersonActor, ReceiptFilter};
 use model::visible::{Chip, Piece, Place, visible};
-use model::{Ability, DoneRow, Outcome, Surface, Time};
+use model::{Ability, Outcome, ReceiptFacts, Surface, Time};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 
@@ -30,7 +31,7 @@ const ROWS: usize = 50;
 const TURNS: usize = 20;
 const PAGES_A_TURN: u32 = 50;
 
-const ASSETS: Assets = Assets { style: "/style.css", script: "/countersign.js", icon: "/mark.svg" };
+const ASSETS: Assets = Assets { style: "/style.css", script: "/countersign.js", icon: "/mark.svg", notices: "/notices.js" };
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
@@ -84,6 +85,8 @@ async fn rendered(engine: &Engine, ann: &PersonActor) -> String {
     let visit = Visit {
         engine: engine.clone(),
         visitor: Some(ann.clone()),
+        session: None,
+        from: None,
         address: "/done".to_owned(),
         posted: None,
         assets: ASSETS,
@@ -122,21 +125,21 @@ async fn written(engine: &Engine, ann: &PersonActor, frame: &Frame) -> String {
     html
 }
 
-fn write_row(html: &mut String, row: &DoneRow, now: Time) {
+fn write_row(html: &mut String, row: &ReceiptFacts, now: Time) {
     html.push_str("<tr role=\"row\">");
     cell(html, "When", |html| {
-        let full = words::moment(row.at);
-        let said = words::ago(row.at, now);
+        let full = words::moment(row.at, Tz::UTC);
+        let said = words::ago(row.at, now, Tz::UTC);
         let _ = write!(
             html,
-            "<time datetime=\"{}\" title=\"{full}\">{said}<span class=\"unseen\">, {full}</span></time>",
-            row.at
+            "<a href=\"/done/{}\"><time datetime=\"{}\" title=\"{full}\">{said}<span class=\"unseen\">, {full}</span></time></a>",
+            row.id, row.at
         );
     });
     cell(html, "Method", |html| line(html, &row.method));
     cell(html, "Host and path", |html| {
         html.push_str("<code>");
-        line(html, &row.host_and_path);
+        line(html, row.host_and_path());
         html.push_str("</code>");
     });
     cell(html, "Answer", |html| answer(html, row));
@@ -144,7 +147,7 @@ fn write_row(html: &mut String, row: &DoneRow, now: Time) {
         Some(agent) => line(html, agent),
         None => html.push_str("none"),
     });
-    cell(html, "Approved by", |html| html.push_str(words::approval(row.approval)));
+    cell(html, "Approved by", |html| html.push_str(words::approval(row.approval.kind)));
     html.push_str("</tr>");
 }
 
@@ -154,7 +157,7 @@ fn cell(html: &mut String, column: &str, content: impl FnOnce(&mut String)) {
     html.push_str("</td>");
 }
 
-fn answer(html: &mut String, row: &DoneRow) {
+fn answer(html: &mut String, row: &ReceiptFacts) {
     match (row.outcome, row.upstream_status) {
         (Outcome::Done, Some(status)) => {
             let class = if status >= 400 { "bad" } else { "" };

@@ -107,7 +107,7 @@ pub(crate) fn moment(time: Time, zone: Tz) -> String {
 
 /// A moment to the thousandth of a second.
 pub(crate) fn moment_to_the_milli(time: Time, zone: Tz) -> String {
-    time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M:%S%.3f %Z").to_string()
+    time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M:%S%.3f").to_string()
 }
 
 /// Where a call came in.

@@ -27,6 +27,7 @@ pub(crate) fn ReceiptPage() -> impl IntoView {
 
 fn receipt(story: &Story, me: PersonId) -> AnyView {
     let facts = &story.receipt;
+    let zone = time::zone();
     view! {
         <article class="receipt">
             <a class="back back-always" href="/done">"← Done"</a>
@@ -40,7 +41,7 @@ fn receipt(story: &Story, me: PersonId) -> AnyView {
                 <dl class="facts">{rows(facts, me)}</dl>
             </section>
             <section class="sheet" aria-labelledby="story">
-                <h2 class="sheet-head" id="story">"What happened" <span>"times are UTC"</span></h2>
+                <h2 class="sheet-head" id="story">"What happened" <span>"times are " {zone}</span></h2>
                 {time_line(story, me)}
             </section>
             <p class="receipt-end">"What was in it stands nowhere here: a receipt holds facts alone. " <a href=format!("/inbox/{}", story.call)>"The call"</a></p>

@@ -28,6 +28,11 @@ pub(crate) fn to_the_milli(time: Time) -> AnyView {
     view! { <time datetime=time.to_string()>{said}</time> }.into_any()
 }
 
+/// What the visitor's zone is called.
+pub(crate) fn zone() -> String {
+    Zone::here().0.name().replace('_', " ")
+}
+
 fn in_full(time: Time) -> String {
     words::moment(time, Zone::here().0)
 }

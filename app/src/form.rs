@@ -22,6 +22,7 @@ mod revoke;
 mod run;
 mod session;
 mod settle;
+mod shown_once;
 mod sign_in;
 mod sign_out;
 mod token;
@@ -45,6 +46,7 @@ pub(crate) use many::{many_fault, picks};
 pub use next::Next;
 pub use posted::Posted;
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
+pub use shown_once::ShownOnce;
 
 use crate::page::in_owner;
 use crate::visit::Visit;

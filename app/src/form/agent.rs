@@ -1,30 +1,22 @@
 //! Adding an agent, or a further key of one. The key is shown once: on the answer to the form.
 
-use std::fmt;
-
 use engine::KeyWanted;
 use engine::registry::AgentWanted;
 use leptos::prelude::*;
 use model::{Ability, AgentId, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Fields, Form, Next, Posted, visit};
+use super::{Fault, Fields, Form, Next, Posted, ShownOnce, visit};
 
 /// A key that was just made. This is the only place where it ever stands.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeKey {
     /// The agent.
     pub agent: AgentId,
     /// Its name.
     pub name: String,
     /// The key.
-    pub key: String,
-}
-
-impl fmt::Debug for MadeKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MadeKey").field("agent", &self.agent).finish_non_exhaustive()
-    }
+    pub key: ShownOnce,
 }
 
 /// The names of the boxes to tick, in the order in which they stand on the page.
@@ -59,7 +51,7 @@ pub(crate) async fn add(
         let name = visit.engine.agent(&me, id).await?.agent.name;
         let wanted = KeyWanted { requires_approval, abilities: ticked(abilities)?, toolset, session };
         let (_, key) = visit.engine.add_key(&me, id, wanted).await.map_err(not_added)?;
-        MadeKey { agent: id, name, key: key.reveal().to_owned() }
+        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned()) }
     } else {
         let name = name.unwrap_or_default().trim().to_owned();
         let owner = owner.unwrap_or_default().trim().to_owned();
@@ -72,7 +64,7 @@ pub(crate) async fn add(
             session,
         };
         let (id, key) = visit.engine.add_agent_as(&me, wanted).await.map_err(not_added)?;
-        MadeKey { agent: id, name, key: key.reveal().to_owned() }
+        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned()) }
     };
     Ok(Next::Made(Box::new(made)))
 }

@@ -4,7 +4,7 @@ use engine::invitation::InvitationWanted;
 use leptos::prelude::*;
 use model::{InvitationId, Refusal, Role};
 
-use super::{Fault, Fields, Form, Next, Posted, visit};
+use super::{Fault, Fields, Form, Next, Posted, ShownOnce, visit};
 
 /// Invites somebody. The link is shown on this answer alone.
 #[server(name = Invite, prefix = "/do", endpoint = "invite")]
@@ -13,7 +13,8 @@ pub(crate) async fn invite(email: String, name: String, roles: Vec<Role>) -> Res
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
     let wanted = InvitationWanted { email, name, roles };
     let (_, token) = visit.engine.invite(&me, wanted).await.map_err(not_invited)?;
-    Ok(Next::Once(format!("{}/invitation/{}", visit.engine.public_url(), token.reveal())))
+    let link = format!("{}/invitation/{}", visit.engine.public_url(), token.reveal());
+    Ok(Next::Once(ShownOnce(link)))
 }
 
 fn not_invited(refusal: Refusal) -> Fault {

@@ -3,7 +3,7 @@
 use model::{Answer, PersonId};
 use serde::{Deserialize, Serialize};
 
-use super::{Fields, MadeKey, Told};
+use super::{Fields, MadeKey, ShownOnce, Told};
 
 /// What comes after a form that was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum Next {
     /// Show the form's page with the key that was made.
     Made(Box<MadeKey>),
     /// Show the form's page with this secret, once: it stands in no address, and nowhere afterwards.
-    Once(String),
+    Once(ShownOnce),
     /// Show the form's page again with this in it: nothing was done and nothing is wrong.
     Fill(Fields),
     /// Show what came of several calls.

@@ -2,7 +2,7 @@
 
 use model::Answer;
 
-use super::{Fault, Fields, MadeKey, Told};
+use super::{Fault, Fields, MadeKey, ShownOnce, Told};
 
 /// A form that was posted and is shown again.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Posted {
     /// The key that it made, shown this once.
     pub made: Option<Box<MadeKey>>,
     /// A secret that was made and is shown this once.
-    pub once: Option<String>,
+    pub once: Option<ShownOnce>,
     /// What came of each call, when it was about several.
     pub told: Vec<Told>,
 }

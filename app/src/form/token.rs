@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use model::{Ability, KeyId};
 
 use super::account::changed;
-use super::{Fault, Fields, Form, Next, Posted, visit};
+use super::{Fault, Fields, Form, Next, Posted, ShownOnce, visit};
 
 /// Makes a token with these abilities, for so many days; without them for ever. It is shown on this answer alone.
 #[server(name = MakeToken, prefix = "/do", endpoint = "token")]
@@ -22,7 +22,7 @@ pub(crate) async fn make_token(abilities: Vec<Ability>, days: Option<u32>) -> Re
         }
     };
     let (_, token) = made.map_err(not_made)?;
-    Ok(Next::Once(token.reveal().to_owned()))
+    Ok(Next::Once(ShownOnce(token.reveal().to_owned())))
 }
 
 /// The ticked abilities, and the days.

@@ -33,7 +33,7 @@ pub(crate) fn sees(toolset: Option<&Vec<String>>) -> String {
 
 /// The key that was just made, shown this once, with commands that use it.
 pub(crate) fn made(made: &MadeKey, url: &str) -> AnyView {
-    let key = &made.key;
+    let key = &made.key.0;
     let look = format!("curl {url}/v1/actions -H 'Authorization: Bearer {key}'");
     let connect = format!(
         "claude mcp add --transport http countersign {url}/mcp --header 'Authorization: Bearer {key}'"

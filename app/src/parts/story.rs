@@ -16,7 +16,7 @@ pub(crate) fn time_line(story: &Story, me: PersonId) -> AnyView {
 fn line(step: &StoryStep, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     let when = match step.at {
         Some(at) => time::to_the_milli(at),
-        None => view! { <span class="story-when">"when its turn came"</span> }.into_any(),
+        None => view! { <span class="story-when">"not written down"</span> }.into_any(),
     };
     view! { <li class=class(&step.happened)>{when} <div>{what(&step.happened, receipt, me)}</div></li> }
         .into_any()

@@ -102,6 +102,15 @@ impl PersonActor {
         }
     }
 
+    /// Whether this one may change agents: somebody in a live session, or a token that was made for it. Which agents is
+    /// another question.
+    ///
+    /// # Errors
+    /// `Denied` for a token without `agents:manage`.
+    pub(crate) fn manages_agents(&self) -> Result<(), Refusal> {
+        if self.has(Ability::AgentsManage) { Ok(()) } else { Err(Refusal::Denied) }
+    }
+
     /// The same person as one who decides.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! Agents as people on the desk look after them: operators and admins see all, owners their own; admins add agents and
 //! keys, operators and admins revoke.
 
-use model::{Ability, AgentId, FieldError, KeyId, Refusal, Role};
+use model::{Ability, AgentId, FieldError, KeyId, Refusal};
 
 use crate::actor::PersonActor;
 use crate::agent::{AgentLine, KeyLine};
+use crate::circles::administers;
 use crate::engine::Engine;
 use crate::pause::{MOST_SHOWN, Pause, PauseScope};
 use crate::registry::{AgentWanted, is_session, oversees};
@@ -63,13 +64,14 @@ impl Engine {
     /// Adds an agent with its first key, which is shown once, for admins.
     ///
     /// # Errors
-    /// `NotFound` for everybody else; `Invalid` with every field at fault.
+    /// `NotFound` for everybody else; `Denied` for a token without `agents:manage`; `Invalid` with every field at fault.
     pub async fn add_agent_as(
         &self,
         person: &PersonActor,
         wanted: AgentWanted,
     ) -> Result<(AgentId, PlainToken), Refusal> {
         administers(person)?;
+        person.manages_agents()?;
         self.add_agent(wanted).await
     }
 
@@ -85,6 +87,7 @@ impl Engine {
         wanted: KeyWanted,
     ) -> Result<(KeyId, PlainToken), Refusal> {
         administers(person)?;
+        person.manages_agents()?;
         let agent = self.store().agent(id).await?.filter(|agent| !agent.is_revoked);
         let agent = agent.ok_or(Refusal::NotFound)?;
         let faults = self.faults_of_key(&wanted);
@@ -105,6 +108,7 @@ impl Engine {
     /// `NotFound` for everybody else, and when there is none.
     pub async fn revoke_agent_as(&self, person: &PersonActor, id: AgentId) -> Result<bool, Refusal> {
         oversees(person)?;
+        person.manages_agents()?;
         self.store().agent(id).await?.ok_or(Refusal::NotFound)?;
         self.revoke(id).await
     }
@@ -121,6 +125,7 @@ impl Engine {
         key: KeyId,
     ) -> Result<bool, Refusal> {
         oversees(person)?;
+        person.manages_agents()?;
         let keys = self.store().keys_of_agent(agent).await?;
         if !keys.contains(&key) {
             return Err(Refusal::NotFound);
@@ -184,9 +189,4 @@ impl Engine {
         };
         (NewKey { row, hash: token.hashed(), created_at: self.now(), expires_at: None }, token)
     }
-}
-
-/// Admins; everybody else learns nothing.
-fn administers(person: &PersonActor) -> Result<(), Refusal> {
-    if person.person().roles.contains(&Role::Admin) { Ok(()) } else { Err(Refusal::NotFound) }
 }

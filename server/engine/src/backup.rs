@@ -92,7 +92,10 @@ async fn copy(store: &Store, file: &Path, pause: &Standstill) -> Result<Backup, 
             return Err(error.into());
         }
     };
-    let bytes = keep(&part, file).map_err(failed)?;
+    let bytes = keep(&part, file).map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        failed(error)
+    })?;
     Ok(Backup { bytes, copied })
 }
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use model::{Ability, AgentId, PauseId, PersonId, Refusal, Time};
+use model::{AgentId, PauseId, PersonId, Refusal, Time};
 
 use crate::actor::{Actor, PersonActor};
 use crate::decision::checked_reason;
@@ -126,9 +126,7 @@ impl Engine {
     }
 
     async fn hand_of(&self, person: &PersonActor, scope: PauseScope) -> Result<Hand, Refusal> {
-        if !person.has(Ability::AgentsManage) {
-            return Err(Refusal::Denied);
-        }
+        person.manages_agents()?;
         let own = match scope {
             PauseScope::Everything => None,
             PauseScope::Agent(agent) => Some(self.store().agent(agent).await?.ok_or(Refusal::NotFound)?),

@@ -134,7 +134,7 @@ impl Engine {
         if tx.is_paused(row.agent_id).await? {
             return Ok(false);
         }
-        let started = tx.start_queued(row.id, state.status(), self.node(), lease_until).await?;
+        let started = tx.start_queued(row.id, state.status(), self.now(), self.node(), lease_until).await?;
         tx.commit().await?;
         if started {
             row.state = state;

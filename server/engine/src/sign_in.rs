@@ -48,7 +48,8 @@ type Subject = [u8; 32];
 
 /// A try that was counted and is not decided yet.
 struct Counted {
-    subjects: Vec<(Subject, Limit)>,
+    /// Each with what was owed afterwards.
+    subjects: Vec<(Subject, Limit, i64)>,
 }
 
 impl Engine {
@@ -131,16 +132,17 @@ impl Engine {
     /// order, so none waits for another in a circle.
     async fn count_try(&self, subjects: Vec<(Subject, Limit)>) -> Result<Counted, Refusal> {
         let now = self.now();
-        let mut wait_until = None;
+        let (mut wait_until, mut counted) = (None, Vec::new());
         let mut tx = self.store().begin().await?;
-        for (subject, limit) in &subjects {
-            if let Taken::NotBefore(free_at) = tx.count_try(*subject, *limit, now).await? {
-                wait_until = wait_until.max(Some(free_at));
+        for (subject, limit) in subjects {
+            match tx.count_try(subject, limit, now).await? {
+                Taken::Yes(owed) => counted.push((subject, limit, owed)),
+                Taken::NotBefore(free_at) => wait_until = wait_until.max(Some(free_at)),
             }
         }
         let Some(free_at) = wait_until else {
             tx.commit().await?;
-            return Ok(Counted { subjects });
+            return Ok(Counted { subjects: counted });
         };
         Err(Refusal::RateLimited { retry_after: seconds_until(free_at, now) })
     }
@@ -167,8 +169,8 @@ impl Engine {
     async fn uncount(&self, counted: &Counted) -> Result<(), Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        for (subject, limit) in &counted.subjects {
-            tx.uncount_try(*subject, *limit, now).await?;
+        for (subject, limit, owed) in &counted.subjects {
+            tx.uncount_try(*subject, *limit, *owed, now).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -178,9 +180,9 @@ impl Engine {
     async fn clear_tries(&self, counted: &Counted, place: Option<Subject>) -> Result<(), Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if let Some(((account, _), others)) = counted.subjects.split_last() {
-            for (subject, limit) in others {
-                tx.uncount_try(*subject, *limit, now).await?;
+        if let Some(((account, ..), others)) = counted.subjects.split_last() {
+            for (subject, limit, owed) in others {
+                tx.uncount_try(*subject, *limit, *owed, now).await?;
             }
             tx.forget_tries(*account).await?;
         }

@@ -128,6 +128,23 @@ on_both! {
 }
 
 on_both! {
+    /// Behind an address that has failed often, a sign-in that was right makes nobody wait anew.
+    async fn a_right_password_is_no_failure_of_its_address(desk: Desk) {
+        let engine = with_password(&desk).await;
+        for n in 0..30 {
+            assert_eq!(tried(engine, &format!("guess-{n}@desk.test"), "wrong", STRANGE).await, Came::Wrong, "{n}");
+        }
+        let Came::Later(wait) = tried(engine, "ann@desk.test", PASSWORD, STRANGE).await else { panic!("it waits") };
+        desk.pass(i64::from(wait));
+        for n in 0..3 {
+            assert_eq!(tried(engine, "ann@desk.test", PASSWORD, STRANGE).await, Came::Right, "{n}");
+        }
+        assert_eq!(tried(engine, "guess-31@desk.test", "wrong", STRANGE).await, Came::Wrong);
+        assert!(matches!(tried(engine, "ann@desk.test", PASSWORD, STRANGE).await, Came::Later(_)), "that one failed");
+    }
+}
+
+on_both! {
     async fn many_tries_at_once_are_no_more_than_one_after_the_other(desk: Desk) {
         let engine = with_password(&desk).await;
         let other = desk.second_node().await;

@@ -3,8 +3,10 @@
 mod desk;
 
 use desk::{Behaviour, Desk, with};
-use engine::{Happened, Right, StoryStep, Story};
-use model::{Answer, ApprovalKind, CallId, Finding, Outcome, Person, ReceiptId, Refusal, Role, Settlement};
+use engine::{Happened, PauseScope, Right, Story, StoryStep};
+use model::{
+    Answer, ApprovalKind, CallId, CallStatus, Finding, Outcome, Person, ReceiptId, Refusal, Role, Settlement,
+};
 use serde_json::{Value, json};
 
 async fn story(desk: &Desk, person: &Person, id: ReceiptId) -> Option<Story> {
@@ -67,6 +69,25 @@ on_both! {
         assert_eq!(happened(&own)[2], confirmed(&desk.ann, vec![Right::Owner], false));
         assert_eq!(story(&desk, &desk.max, receipt).await, None);
         assert!(!format!("{own:?}").contains("a@b.example"), "nothing of what was in it");
+    }
+}
+
+on_both! {
+    /// A confirmed call that a pause kept back was sent when it was sent, not when its undo window ended.
+    async fn a_pause_before_the_send_is_no_part_of_it(desk: Desk) {
+        let id = desk.held(desk.careful("undoable", json!({ "to": "a@b.example" })).await).await;
+        desk.confirms(&desk.ann, id).await.expect("recorded");
+        let olga = desk.visitor(&desk.olga).await;
+        desk.engine.pause(&olga, PauseScope::Everything, None).await.expect("paused");
+        desk.pass(3_600);
+        desk.engine.send_due_calls().await.expect("storage");
+        desk.engine.resume(&olga, PauseScope::Everything).await.expect("resumed");
+        let resumed_at = desk.engine.now();
+        desk.engine.send_due_calls().await.expect("storage");
+        assert_eq!(desk.ended(id).await.status, CallStatus::Done);
+        let story = newest(&desk).await;
+        let sent = story.steps.iter().find(|step| step.happened == Happened::Sent).expect("it was sent");
+        assert!(sent.at.expect("it is known when") >= resumed_at, "{story:?}");
     }
 }
 

@@ -254,7 +254,7 @@ impl Calls {
             Move::StartDue => tx.start_due(id, now, "node", later).await,
             Move::QueueConfirmed => tx.queue_confirmed(id, now).await,
             Move::QueueDue => tx.queue_due(id, now).await,
-            Move::StartQueued => tx.start_queued(id, CallStatus::Sending, "node", later).await,
+            Move::StartQueued => tx.start_queued(id, CallStatus::Sending, now, "node", later).await,
             Move::EndUnsent(from) => tx.end_unsent(id, from, CallStatus::Withdrawn, now, None, None).await,
             Move::EndSending => tx.end_sending(id, &end).await,
             Move::Settle => tx.settle(id, CallStatus::Done, now, None, &[]).await,

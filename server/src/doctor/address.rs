@@ -16,6 +16,11 @@ const SUBJECT: &str = "public_url";
 pub(super) fn bound(catalogue: &Catalogue) -> Finding {
     let (listen, url) = (&catalogue.server.listen, &catalogue.server.public_url);
     if url.scheme() == "https" {
+        if catalogue.server.trusted_proxies.is_empty() {
+            let found = "it is https, which something in front of the desk speaks, and `trusted_proxies` names nobody: \
+                all who sign in seem to come from one address, and wait for each other's failures.";
+            return Finding::mind(SUBJECT, found, "Name the proxy's address in `trusted_proxies`.");
+        }
         return Finding::good(SUBJECT, "it is https: cookies are sent over TLS alone.");
     }
     if !is_loopback(url) {

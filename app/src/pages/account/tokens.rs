@@ -36,7 +36,7 @@ pub(super) fn tokens(visit: &Visit, tokens: &[TokenLine], now: Time) -> AnyView 
 
 /// The token that was just made.
 fn once(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
-    let secret = posted?.once.clone()?;
+    let secret = posted?.once.clone()?.0;
     Some(
         view! {
             <div class="once" role="status" tabindex="-1" data-focus="">

@@ -35,7 +35,7 @@ pub(super) fn invited(visit: &Visit, invitations: &[InvitationLine], now: Time) 
 /// The link that was just made.
 fn once(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
     let posted = posted?;
-    let link = posted.once.clone()?;
+    let link = posted.once.clone()?.0;
     Some(
         view! {
             <div class="once" role="status" tabindex="-1" data-focus="">

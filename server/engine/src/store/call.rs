@@ -631,7 +631,7 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let sql = "UPDATE calls SET state = 'sending', decided_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'held'";
+        let sql = "UPDATE calls SET state = 'sending', decided_at = $2, begun_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'held'";
         self.start(sql, id, now, owner, lease_until).await
     }
 
@@ -644,7 +644,7 @@ impl Tx {
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
-        let sql = "UPDATE calls SET state = 'sending', lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND surface <> 'queue' AND send_at <= $2";
+        let sql = "UPDATE calls SET state = 'sending', begun_at = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'approved' AND surface <> 'queue' AND send_at <= $2";
         self.start(sql, id, now, owner, lease_until).await
     }
 

@@ -71,16 +71,18 @@ impl Tx {
         &mut self,
         id: CallId,
         to: CallStatus,
+        now: Time,
         owner: &str,
         lease_until: Time,
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE calls SET state = $2, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'queued'",
+            "UPDATE calls SET state = $2, begun_at = $5, lease_owner = $3, lease_until = $4 WHERE id = $1 AND state = 'queued'",
         )
         .bind(id.to_string())
         .bind(to.as_str())
         .bind(owner)
         .bind(lease_until.micros())
+        .bind(now.micros())
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)

@@ -182,13 +182,15 @@ impl Tx {
         let kept = kept.map_or_else(Vec::new, |hash| hash.to_vec());
         sqlx::query("DELETE FROM sessions WHERE person_id = $1 AND hash <> $2")
             .bind(person.to_string())
-            .bind(kept)
+            .bind(kept.clone())
             .execute(&mut *self.inner)
             .await?;
+        // That one alone: another may have been written since the statement before this one, in the epoch that has ended.
         sqlx::query(
-            "UPDATE sessions SET epoch = (SELECT p.sign_in_epoch FROM persons p WHERE p.id = $1) WHERE person_id = $1",
+            "UPDATE sessions SET epoch = (SELECT p.sign_in_epoch FROM persons p WHERE p.id = $1) WHERE person_id = $1 AND hash = $2",
         )
         .bind(person.to_string())
+        .bind(kept)
         .execute(&mut *self.inner)
         .await?;
         Ok(())

@@ -16,8 +16,8 @@ pub struct Limit {
 /// Whether a try is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is, and is counted.
-    Yes,
+    /// It is, and is counted: what is owed by now, by which the same try is taken back.
+    Yes(i64),
     /// Not before that time. Nothing was counted.
     NotBefore(Time),
 }
@@ -60,18 +60,18 @@ impl Tx {
         let sql = format!(
             "INSERT INTO sign_in_tries (subject, owed_until, free_at) VALUES ($1, $2 + $3, $2) \
              ON CONFLICT (subject) DO UPDATE SET owed_until = $2 + {owed}, free_at = $2 + {} \
-             WHERE sign_in_tries.free_at <= $2",
+             WHERE sign_in_tries.free_at <= $2 RETURNING owed_until",
             wait(owed)
         );
-        let done = sqlx::query(sqlx::AssertSqlSafe(sql))
+        let owed: Option<i64> = sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
             .bind(subject.to_vec())
             .bind(now.micros())
             .bind(limit.adds())
             .bind(limit.before_last())
-            .execute(&mut *self.inner)
+            .fetch_optional(&mut *self.inner)
             .await?;
-        if done.rows_affected() == 1 {
-            return Ok(Taken::Yes);
+        if let Some(owed) = owed {
+            return Ok(Taken::Yes(owed));
         }
         let free_at: Option<i64> = sqlx::query_scalar("SELECT free_at FROM sign_in_tries WHERE subject = $1")
             .bind(subject.to_vec())
@@ -80,15 +80,18 @@ impl Tx {
         Ok(Taken::NotBefore(free_at.map_or(now, Time::from_micros)))
     }
 
-    /// Takes one counted try back: it did not fail. What others failed meanwhile stays counted.
+    /// Takes the counted try back that left `owed`: it did not fail. Nobody had to wait before it, and nobody has to after
+    /// it, unless others failed meanwhile; what they failed stays counted.
     pub async fn uncount_try(
         &mut self,
         subject: [u8; 32],
         limit: Limit,
+        owed: i64,
         now: Time,
     ) -> Result<(), StoreError> {
         let sql = format!(
-            "UPDATE sign_in_tries SET owed_until = owed_until - $3, free_at = $2 + {} WHERE subject = $1",
+            "UPDATE sign_in_tries SET owed_until = owed_until - $3, \
+             free_at = CASE WHEN owed_until = $5 THEN $2 ELSE $2 + {} END WHERE subject = $1",
             wait("(owed_until - $3 - $2)")
         );
         sqlx::query(sqlx::AssertSqlSafe(sql))
@@ -96,6 +99,7 @@ impl Tx {
             .bind(now.micros())
             .bind(limit.adds())
             .bind(limit.before_last())
+            .bind(owed)
             .execute(&mut *self.inner)
             .await?;
         Ok(())

@@ -10,15 +10,14 @@ use crate::story::{Happened, Right, Step, Story};
 struct Kept {
     asked_at: Time,
     was_held: bool,
-    send_at: Option<Time>,
-    decided_at: Option<Time>,
+    begun_at: Option<Time>,
 }
 
 impl Store {
     /// The story of a receipt. `None`: it was forgotten meanwhile.
     pub async fn story(&self, receipt: ReceiptFacts) -> Result<Option<Story>, StoreError> {
         let row = sqlx::query(
-            "SELECT c.id, c.title, c.created_at, c.expires_at, c.decided_at, c.send_at FROM receipts r JOIN calls c ON c.id = r.call_id \
+            "SELECT c.id, c.title, c.created_at, c.expires_at, c.begun_at FROM receipts r JOIN calls c ON c.id = r.call_id \
              WHERE r.id = $1",
         )
         .bind(receipt.id.to_string())
@@ -29,8 +28,7 @@ impl Store {
         let kept = Kept {
             asked_at: columns.time("created_at")?,
             was_held: columns.time_maybe("expires_at")?.is_some(),
-            send_at: columns.time_maybe("send_at")?,
-            decided_at: columns.time_maybe("decided_at")?,
+            begun_at: columns.time_maybe("begun_at")?,
         };
         let call: model::CallId = columns.parse("id")?;
         let decided = self.decided_steps(&call.to_string()).await?;
@@ -116,9 +114,10 @@ fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Ste
         let at = receipt.approval.at.or(Some(kept.asked_at));
         steps.push(step(at, Happened::Passed(receipt.approval.kind)));
     }
-    // Nobody writes down when the queue came to it.
-    let sent_at = kept.send_at.or(kept.decided_at).or(receipt.approval.at).or(Some(kept.asked_at));
-    steps.push(step(sent_at.filter(|_| receipt.surface != Surface::Queue), Happened::Sent));
+    // What passed at once was begun as it was asked for. Calls of earlier versions do not tell.
+    let passed = receipt.approval.kind != ApprovalKind::Person && receipt.surface != Surface::Queue;
+    let begun_at = kept.begun_at.or_else(|| receipt.approval.at.or(Some(kept.asked_at)).filter(|_| passed));
+    steps.push(step(begun_at, Happened::Sent));
     let was_lost = receipt.outcome != Outcome::Done || !later.is_empty();
     let answered = if was_lost { Happened::Unanswered } else { Happened::Answered(receipt.upstream_status) };
     steps.push(step(Some(receipt.at), answered));

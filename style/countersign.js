@@ -423,7 +423,9 @@ addEventListener("keydown", (event) => {
   if (!useKeys() || event.isComposing || event.repeat && withControl) return;
   if (event.key === "Enter" && withControl) {
     const confirm = bar && $(".confirm", bar);
-    if (!confirm || $("dialog[open]")) return;
+    // Whoever writes words or chooses from a list is about something else: words are for a decline. Several are pressed.
+    const elsewhere = event.target.closest?.("textarea, select, input:not(#target)");
+    if (!confirm || elsewhere || $("dialog[open]") || $("#confirm-many")) return;
     event.preventDefault();
     watch();
     if (isArmed()) confirm.form.requestSubmit(confirm);

@@ -149,12 +149,27 @@ fn cells(facts: &ReceiptFacts) -> [String; COLUMNS.len()] {
 
 /// A cell that no spreadsheet takes for a formula, quoted where it has to be.
 fn quoted(cell: &str) -> String {
-    let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    if cell.contains(['"', ',', '\n', '\r']) {
-        format!("\"{guard}{}\"", cell.replace('"', "\"\""))
+    let guarded = guarded(cell);
+    if guarded.contains(['"', ',', ';', '\t', '\n', '\r']) {
+        format!("\"{}\"", guarded.replace('"', "\"\""))
     } else {
-        format!("{guard}{cell}")
+        guarded
     }
+}
+
+/// An apostrophe before whatever begins a formula: at the beginning, and behind each character at which a spreadsheet may
+/// begin a cell that is set to another separator than the comma.
+fn guarded(cell: &str) -> String {
+    let mut text = String::with_capacity(cell.len() + 1);
+    let mut begins = true;
+    for character in cell.chars() {
+        if begins && matches!(character, '=' | '+' | '-' | '@' | '\t' | '\r') {
+            text.push('\'');
+        }
+        text.push(character);
+        begins = matches!(character, ';' | '\t' | '\n' | '\r' | '"') || begins && character == ' ';
+    }
+    text
 }
 
 #[cfg(test)]
@@ -169,7 +184,11 @@ mod tests {
             ("+1", "'+1"),
             ("-1", "'-1"),
             ("@sum", "'@sum"),
-            ("\tx", "'\tx"),
+            ("\tx", "\"'\tx\""),
+            ("a;=1+1", "\"a;'=1+1\""),
+            ("a\t @b", "\"a\t '@b\""),
+            ("a;b", "\"a;b\""),
+            ("a-b=c", "a-b=c"),
             ("\rx", "\"'\rx\""),
             ("a,b", "\"a,b\""),
             ("=\"a\",b", "\"'=\"\"a\"\",b\""),

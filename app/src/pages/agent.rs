@@ -27,8 +27,8 @@ pub(crate) fn AgentOf() -> impl IntoView {
         let now = visit.engine.now();
         let added = visit.posted(form::AGENT);
         let made = added.as_ref().and_then(|posted| posted.made.as_ref());
-        let may_add = is_admin(me.person()) && !agent.is_revoked;
-        let rows = keys.iter().map(|key| line(&agent, key, now)).collect();
+        let may_manage = is_admin(me.person()) && !agent.is_revoked;
+        let rows = keys.iter().map(|key| line(&agent, key, may_manage, now)).collect();
         let body = view! {
             <a class="back back-always" href="/agents">"← Agents"</a>
             <h1>{text::line(&agent.name)}</h1>
@@ -37,15 +37,15 @@ pub(crate) fn AgentOf() -> impl IntoView {
             <p class="lead">"Acts for " {text::line(&agent.owner)} ", " {text::line(&agent.owner_email)} ". State: " {pause::state(&agent, now)} "."</p>
             {table("Keys", &COLUMNS, rows)}
             {(!agent.is_revoked).then(|| pausing(&agent, visit.posted(form::PAUSE).as_ref()))}
-            {may_add.then(|| agent_form::form(Some(agent.id), added.as_ref()))}
-            {(!agent.is_revoked).then(|| revoke(&agent))}
+            {may_manage.then(|| agent_form::form(Some(agent.id), added.as_ref()))}
+            {may_manage.then(|| revoke(&agent))}
             {pause::history("Its pauses", &pauses, now)}
         };
         Ok(Sheet::new(text::plain(&agent.name), Shape::Wide, body))
     })
 }
 
-fn line(agent: &AgentLine, key: &KeyLine, now: Time) -> Vec<AnyView> {
+fn line(agent: &AgentLine, key: &KeyLine, may_manage: bool, now: Time) -> Vec<AnyView> {
     let abilities: Vec<&str> = key.abilities.iter().map(|ability| may(*ability)).collect();
     let used = key.last_used_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
     let expires = match key.expires_at {
@@ -58,7 +58,8 @@ fn line(agent: &AgentLine, key: &KeyLine, now: Time) -> Vec<AnyView> {
     let session = key.session.as_ref().map_or_else(|| "its own".into_any(), |session| text::line(session));
     let change = match key.revoked_at {
         Some(at) => view! { <span class="bad">"revoked " {time::ago(at, now)}</span> }.into_any(),
-        None => revoke_key(agent, key),
+        None if may_manage => revoke_key(agent, key),
+        None => "by an admin".into_any(),
     };
     vec![
         cell("Key", view! { <code>{key.id.to_string()}</code> }),

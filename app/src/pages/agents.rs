@@ -27,7 +27,11 @@ pub(crate) fn Agents() -> impl IntoView {
         let list = if agents.is_empty() {
             view! { <p class="nothing">"No agent is connected yet."</p> }.into_any()
         } else {
-            table("Agents", &COLUMNS, agents.iter().map(|agent| line(agent, now)).collect())
+            table(
+                "Agents",
+                &COLUMNS,
+                agents.iter().map(|agent| line(agent, is_admin(me.person()), now)).collect(),
+            )
         };
         let added = visit.posted(form::AGENT);
         let key = added.as_ref().and_then(|posted| posted.made.as_ref());
@@ -46,10 +50,10 @@ pub(crate) fn Agents() -> impl IntoView {
     })
 }
 
-fn line(agent: &AgentLine, now: Time) -> Vec<AnyView> {
+fn line(agent: &AgentLine, may_revoke: bool, now: Time) -> Vec<AnyView> {
     let abilities: Vec<&str> = agent.abilities.iter().map(|ability| may(*ability)).collect();
     let used = agent.last_used_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
-    let revoke = (!agent.is_revoked).then(|| {
+    let revoke = (may_revoke && !agent.is_revoked).then(|| {
         view! { <a href=format!("/agents/{}#revoke", agent.id)>"Revoke"<span class="unseen">" " {text::line(&agent.name)}</span></a> }
     });
     vec![

@@ -54,6 +54,8 @@ impl Waiting {
         view! {
             {self.narrow()}
             <form id="many" method="post" action=form::MANY>
+                // The first button of a form is pressed by Enter in a box. This one does nothing.
+                <button disabled hidden aria-hidden="true" tabindex="-1"></button>
                 <input type="hidden" name="list" value=self.query.text()/>
             </form>
             <div class="waiting">

@@ -79,10 +79,10 @@ test('a further key, and revoking one of two', async ({ page, desk, agent }) => 
   expect((await agent.call(kept.id)).status).toBe('held');
 });
 
-test('an operator revokes an agent after being told what that withdraws', async ({ page, desk, ann, agent }) => {
+test('an admin revokes an agent after being told what that withdraws', async ({ page, desk, ann, agent }) => {
   const person = await desk.addToken(ann);
   const calls = [await hold(agent), await hold(agent, { action: 'wipe_customer', input: { id: '4211' } })];
-  await signIn(page, await desk.addPerson('Olga', 'operator'));
+  await signIn(page, await desk.addPerson('Ada', 'admin'));
   await open(page, 'Agents');
   await expect(page.getByRole('region', { name: 'Add an agent' })).toHaveCount(0);
   await page.getByRole('link', { name: 'Revoke billing-bot' }).click();

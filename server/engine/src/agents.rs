@@ -101,19 +101,19 @@ impl Engine {
         Ok((key.row.id, token))
     }
 
-    /// Revokes an agent, for operators and admins: its keys are taken no more and what it has waiting is withdrawn.
+    /// Revokes an agent, for admins: its keys are taken no more and what it has waiting is withdrawn.
     /// `false`: it was revoked before.
     ///
     /// # Errors
     /// `NotFound` for everybody else, and when there is none.
     pub async fn revoke_agent_as(&self, person: &PersonActor, id: AgentId) -> Result<bool, Refusal> {
-        oversees(person)?;
+        administers(person)?;
         person.manages_agents()?;
         self.store().agent(id).await?.ok_or(Refusal::NotFound)?;
         self.revoke(id).await
     }
 
-    /// Revokes one key of an agent, for operators and admins; what was called with it and waits is withdrawn. `false`:
+    /// Revokes one key of an agent, for admins; what was called with it and waits is withdrawn. `false`:
     /// it was revoked before.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Engine {
         agent: AgentId,
         key: KeyId,
     ) -> Result<bool, Refusal> {
-        oversees(person)?;
+        administers(person)?;
         person.manages_agents()?;
         let keys = self.store().keys_of_agent(agent).await?;
         if !keys.contains(&key) {

@@ -47,6 +47,9 @@ impl Engine {
         let mut tx = self.store().begin().await?;
         tx.lock_admins().await?;
         tx.set_roles(id, &Role::with_member(roles)).await?;
+        if !roles.contains(&Role::Admin) {
+            tx.withdraw_invitations_of(id, self.now()).await?;
+        }
         if tx.usable_admins().await? == 0 {
             let message = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
             return Err(Refusal::invalid("/roles", message));

@@ -141,6 +141,18 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Withdraws every open invitation of somebody who may invite no more: it does not come back with their right.
+    pub async fn withdraw_invitations_of(&mut self, admin: PersonId, now: Time) -> Result<(), StoreError> {
+        sqlx::query(
+            "UPDATE invitations SET withdrawn_at = $2 WHERE invited_by = $1 AND used_at IS NULL AND withdrawn_at IS NULL",
+        )
+        .bind(admin.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(())
+    }
+
     /// Uses a link for the first admin up, and every other one with it. `false`: somebody else did, or there is none.
     pub async fn use_set_up_link(&mut self, hash: HashedToken) -> Result<bool, StoreError> {
         let done = sqlx::query(

@@ -200,7 +200,7 @@ pub(crate) fn frame(tab: Option<Tab>, me: &Person, around: Around, sheet: Sheet)
                     {office.map(|office| view! {
                         <ul class="office">{office.into_iter().map(|one| entry(one, tab, 0)).collect_view()}</ul>
                     })}
-                    <p class="live" role="status"></p>
+                    <p class="live" aria-live="polite"></p>
                     <form class="account" method="post" action=form::SIGN_OUT>
                         <a class="account-name" href="/account" title=me.email.clone()><span class="unseen">"Account of "</span>{text::line(&me.name)}</a>
                         <button class="quiet">"Sign out"</button>

@@ -18,7 +18,7 @@ pub(crate) fn Inbox() -> impl IntoView {
         let alert = alert::alert(visit.posted.as_ref());
         if waiting.is_empty() {
             let body = view! {
-                <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" role="status"></div></div>
+                <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
                 {empty(me.person(), &visit.engine.public_url())}
             };
@@ -26,7 +26,7 @@ pub(crate) fn Inbox() -> impl IntoView {
         }
         let body = view! {
             <section class="list" data-list="">
-                <div class="list-head"><h1>"Inbox"</h1><div class="fresh" role="status"></div></div>
+                <div class="list-head"><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
                 {waiting.show(None, visit.posted.as_deref())}
             </section>

@@ -33,7 +33,7 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
-                <div class="list-head"><h2>"Inbox"</h2><div class="fresh" role="status"></div></div>
+                <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
             {article(&item, &beside, token, &list, visit.posted.as_ref(), now)}

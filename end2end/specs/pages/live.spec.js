@@ -23,7 +23,7 @@ test('what is new waits behind a button, and nothing moves until it is pressed',
   for (const to of ['two', 'three', 'four']) await hold(agent, { input: letter({ to: `${to}@northwind.example` }) });
   const pill = page.getByRole('button', { name: '3 new', exact: true });
   await expect(pill).toBeVisible();
-  await expect(page.getByRole('status').filter({ hasText: '3 new' })).toBeVisible();
+  await expect(page.locator('.fresh').filter({ hasText: '3 new' })).toBeVisible();
   await expect(page).toHaveTitle(/^\(4\) Inbox/);
   await expect(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Inbox 4' })).toBeVisible();
   expect(await line.boundingBox()).toEqual(before);

@@ -11,8 +11,6 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 use app::form;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
@@ -26,15 +24,14 @@ use self::origin::Origins;
 /// Everything a browser asks for. The fallback is a page too, so merge this last; the API nests its own fallback.
 pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Router {
     let public_url = engine.public_url();
-    let sources = live::Sources { engine: engine.clone(), sessions: Arc::new(sessions.clone()) };
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
         .layer(DefaultBodyLimit::max(forms::LARGEST))
         .route("/done/export.csv", get(export::csv).fallback(show::no_such_method))
         .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
         .fallback(get(show::page).fallback(show::no_such_method))
+        .route(live::ROUTE, get(live::follow))
         .with_state(engine)
-        .merge(Router::new().route(live::ROUTE, get(live::follow)).with_state(sources))
         .layer(session::layer(&public_url, sessions))
         .layer(middleware::from_fn_with_state(Origins::of(&public_url), origin::check))
         .layer(middleware::from_fn(headers::no_store))

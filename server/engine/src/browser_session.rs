@@ -5,7 +5,7 @@ use model::{BrowserSessionId, PersonId, Refusal, Time};
 use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::seal::Purpose;
-use crate::store::{NewSession, SessionLine};
+use crate::store::{NewSession, SessionLine, SessionRow};
 
 /// A session that is not used for so many seconds is over: seven days.
 pub const IDLE: i64 = 7 * 86_400;
@@ -84,8 +84,13 @@ impl Engine {
                 tracing::warn!(%error, "the use of a session could not be noted");
             }
         }
-        // A session sealed with a key that is gone is no session; its person signs in again.
-        Ok(self.sealer().open(Purpose::Session, &place(id_hash), &row.data).ok())
+        Ok(self.opened(id_hash, &row))
+    }
+
+    /// Whose a session is that counts. To ask is no use of it: what asks by itself keeps no session going.
+    pub async fn session_person(&self, id_hash: [u8; 32]) -> Result<Option<PersonId>, Refusal> {
+        let row = self.store().session(id_hash, self.now()).await?;
+        Ok(row.filter(|row| self.opened(id_hash, row).is_some()).map(|row| row.person))
     }
 
     /// Ends a session.
@@ -130,6 +135,11 @@ impl Engine {
     pub async fn end_other_sessions(&self, me: &PersonActor, asking: [u8; 32]) -> Result<u64, Refusal> {
         me.in_person()?;
         Ok(self.store().delete_other_sessions(me.id(), asking).await?)
+    }
+
+    /// A session sealed with a key that is gone is no session; its person signs in again.
+    fn opened(&self, id_hash: [u8; 32], row: &SessionRow) -> Option<Vec<u8>> {
+        self.sealer().open(Purpose::Session, &place(id_hash), &row.data).ok()
     }
 
     fn sealed_session(&self, id_hash: [u8; 32], data: &[u8]) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, Preview, Refusal};
+use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, PersonId, Preview, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::engine::Engine;
@@ -8,10 +8,13 @@ use crate::filter::{InboxFilter, PageAsked};
 use crate::item::{Item, Whereabouts};
 use crate::likeness::Likeness;
 use crate::line;
-use crate::store::{CallRow, CallState, Standing, Window};
+use crate::store::{CallRow, CallState, Standing, StoreError, Window};
 
 /// How many calls in doubt stand at the top of an inbox. More are told by the count.
 const MOST_PINNED: i64 = 100;
+
+/// How far the calls that wait are counted: what is more is shown as "99+".
+const MOST_COUNTED: i64 = 100;
 
 /// How many of a session's earlier calls are told beside a call.
 const MOST_EARLIER: i64 = 10;
@@ -123,10 +126,19 @@ impl Engine {
         self.lines(person, &self.store().in_doubt_for(person.id(), MOST_PINNED).await?)
     }
 
-    /// How many calls wait for this person: to be decided, or to be settled.
+    /// How many calls wait for this person: to be decided, or to be settled. A hundred stands for a hundred or more.
     pub async fn inbox_count(&self, person: &PersonActor) -> Result<u64, Refusal> {
-        let held = self.store().count_held_for(person.id(), self.now()).await?;
-        Ok(held + self.store().count_in_doubt_for(person.id()).await?)
+        Ok(self.count_waiting_for(person.id()).await?)
+    }
+
+    /// The same, of whoever has this id.
+    pub(crate) async fn count_waiting_for(&self, person: PersonId) -> Result<u64, StoreError> {
+        let held = self.store().count_held_for(person, self.now(), MOST_COUNTED).await?;
+        let in_doubt = match MOST_COUNTED - held {
+            ..=0 => 0,
+            rest => self.store().count_in_doubt_for(person, rest).await?,
+        };
+        Ok((held + in_doubt).unsigned_abs())
     }
 
     /// The person's own calls and their agents', however they ended, newest first.

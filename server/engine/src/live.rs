@@ -1,6 +1,6 @@
 //! What changes for one person while they look at the desk: which calls, and how many wait. Never what is in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -22,7 +22,8 @@ const MOST_OF_ALL: usize = 1_024;
 /// How many events are looked at once.
 const BATCH: i64 = 200;
 
-/// How far behind a view may begin. What lies further back is not told call by call.
+/// How far behind a view may be. What lies further back is not told call by call: whoever left, or reads slowly, would
+/// be told of thousands at once.
 const MOST_MISSED: i64 = 1_000;
 
 /// How long the nudges alone are trusted: another process's changes come after this time.
@@ -43,7 +44,7 @@ pub struct Change {
     pub calls: Vec<CallId>,
     /// Whether so much was missed that any call may have changed.
     pub all: bool,
-    /// How many calls wait for the person now.
+    /// How many calls wait for the person now. A hundred stands for a hundred or more.
     pub waiting: u64,
 }
 
@@ -58,13 +59,24 @@ struct Viewing {
     person: PersonId,
 }
 
+/// What one look has found.
+struct Read {
+    /// Where it ends.
+    place: Place,
+    /// The last event of it.
+    last: Option<EventId>,
+    /// The calls that it is about, each once.
+    calls: Vec<CallId>,
+    /// Whether it was too much to be told call by call.
+    all: bool,
+}
+
 /// What changes for one person, as it goes on.
 pub struct Live {
     engine: Engine,
     person: PersonId,
     place: Place,
     last: Option<EventId>,
-    skipped: bool,
     told: Option<u64>,
     told_at: Option<Instant>,
     counted_at: Option<Instant>,
@@ -83,18 +95,15 @@ impl Engine {
         // Subscribed before reading, or a change in between is heard late.
         let nudges = self.nudges().listen();
         self.place_events().await?;
-        let end = self.store().last_place().await?;
-        let begin = match after {
+        let place = match after {
             Some(event) => self.store().place_of(event).await?,
-            None => end,
+            None => self.store().last_place().await?,
         };
-        let skipped = begin.until(end) > MOST_MISSED;
         Ok(Live {
             engine: self.clone(),
             person: person.id(),
-            place: if skipped { end } else { begin },
+            place,
             last: after,
-            skipped,
             told: None,
             told_at: None,
             counted_at: None,
@@ -107,7 +116,7 @@ impl Engine {
     /// the page too, so nothing is missed; before the first event, an id that comes before all.
     pub async fn last_event(&self) -> Result<EventId, Refusal> {
         let last = self.store().last_placed_event().await?;
-        Ok(last.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil())))
+        Ok(last.map_or_else(|| EventId::from_uuid(uuid::Uuid::nil()), |(_, event)| event))
     }
 }
 
@@ -133,49 +142,51 @@ impl Live {
     }
 
     async fn look(&mut self) -> Result<Option<Change>, Refusal> {
-        let (place, last, calls) = self.read().await?;
+        let Read { place, last, calls, all } = self.read().await?;
         let is_stale = self.counted_at.is_none_or(|at| at.elapsed() >= RECOUNT);
-        let waiting = if calls.is_empty() && !is_stale { None } else { Some(self.count().await?) };
+        let has_news = all || !calls.is_empty();
+        let waiting =
+            if has_news || is_stale { Some(self.engine.count_waiting_for(self.person).await?) } else { None };
         // Nothing is awaited from here on, so that a wait that is given up has moved nothing.
         self.place = place;
         if waiting.is_some() {
             self.counted_at = Some(Instant::now());
         }
         match waiting {
-            Some(waiting) if !calls.is_empty() || self.told != Some(waiting) => {
+            Some(waiting) if has_news || self.told != Some(waiting) => {
                 self.last = last.or(self.last);
                 self.told = Some(waiting);
                 self.told_at = Some(Instant::now());
-                let all = std::mem::take(&mut self.skipped);
                 Ok(Some(Change { last: self.last, calls, all, waiting }))
             }
             _ => Ok(None),
         }
     }
 
-    /// Everything behind the place: where it ends, the last event of it, and the calls it is about.
-    async fn read(&self) -> Result<(Place, Option<EventId>, Vec<CallId>), StoreError> {
+    /// Everything behind the place, up to the end that the stream has now.
+    async fn read(&self) -> Result<Read, StoreError> {
         self.engine.place_events().await?;
-        let (mut place, mut last, mut calls) = (self.place, None, Vec::new());
-        loop {
-            let (changes, next) = self.engine.store().changes_behind(place, self.person, BATCH).await?;
-            if next == place {
-                return Ok((place, last, calls));
+        let store = self.engine.store();
+        let mut read = Read { place: self.place, last: None, calls: Vec::new(), all: false };
+        let Some((end, last)) = store.last_placed_event().await? else { return Ok(read) };
+        if self.place.until(end) > MOST_MISSED {
+            return Ok(Read { place: end, last: Some(last), all: true, ..read });
+        }
+        let mut known = HashSet::new();
+        while read.place < end {
+            let (changes, next) = store.changes_behind(read.place, self.person, BATCH).await?;
+            if next == read.place {
+                break;
             }
-            place = next;
+            read.place = next;
             for (event, call) in changes {
-                last = Some(event);
-                if !calls.contains(&call) {
-                    calls.push(call);
+                read.last = Some(event);
+                if known.insert(call) {
+                    read.calls.push(call);
                 }
             }
         }
-    }
-
-    async fn count(&self) -> Result<u64, StoreError> {
-        let store = self.engine.store();
-        let held = store.count_held_for(self.person, self.engine.now()).await?;
-        Ok(held + store.count_in_doubt_for(self.person).await?)
+        Ok(read)
     }
 
     /// Until something happened in this process, or it is time to look what others did.

@@ -136,6 +136,26 @@ on_both! {
 }
 
 on_both! {
+    /// A page that stays open asks again and again whether its session lasts.
+    async fn to_ask_whose_a_session_is_does_not_keep_it_going(desk: Desk) {
+        let engine = &desk.engine;
+        engine.set_password("ann@desk.test", PASSWORD).await.expect("set");
+        let session = signed_in(engine, &desk.ann, PASSWORD, 1).await;
+        let me = desk.visitor(&desk.ann).await;
+        let seen = || async { engine.own_sessions(&me, None).await.expect("sessions")[0].seen_at };
+        let before = seen().await;
+        desk.pass(IDLE - 1);
+        assert_eq!(engine.session_person(session).await, Ok(Some(desk.ann.id)));
+        assert_eq!(seen().await, before);
+        desk.pass(1);
+        assert_eq!(engine.session_person(session).await, Ok(None));
+        let other = signed_in(engine, &desk.ann, PASSWORD, 2).await;
+        engine.session_delete(other).await.expect("ended");
+        assert_eq!(engine.session_person(other).await, Ok(None));
+    }
+}
+
+on_both! {
     async fn tokens_are_made_and_revoked_by_their_own_person_alone(desk: Desk) {
         let engine = &desk.engine;
         let (ann, max) = (desk.visitor(&desk.ann).await, desk.visitor(&desk.max).await);

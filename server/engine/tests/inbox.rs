@@ -333,6 +333,86 @@ on_both! {
     }
 }
 
+/// So many events of a call, behind the desk's back.
+async fn flood(desk: &Desk, call: CallId, count: i64) {
+    let numbers =
+        format!("WITH RECURSIVE k (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM k WHERE n < {count})");
+    let id = "'evt_01h455vb4pex5vsknk084s' || SUBSTR(CAST(10000 + n AS TEXT), 2)";
+    for sql in [
+        format!(
+            "{numbers} INSERT INTO events (id, at, type, call_id, action, surface, status) \
+             SELECT {id}, n, 'action.held', '{call}', 'note', 'api', 'held' FROM k"
+        ),
+        format!("{numbers} INSERT INTO events_unplaced (event_id) SELECT {id} FROM k"),
+    ] {
+        desk.database.run(&sql).await.unwrap_or_else(|error| panic!("{error}: {sql}"));
+    }
+}
+
+on_both! {
+    /// Whoever was away, or has not read on, for long is told that anything may have changed.
+    async fn a_view_that_is_far_behind_tells_that_all_may_have_changed(desk: Desk) {
+        let ann = desk.visitor(&desk.ann).await;
+        let one = note(&desk, "1").await;
+        let mut live = desk.engine.live(&ann, None).await.expect("a view");
+        let mut left = desk.engine.live(&ann, None).await.expect("a view");
+        next(&mut live).await;
+        let before = desk.engine.last_event().await.expect("storage");
+        flood(&desk, one, 1_001).await;
+        let change = live.next().await.expect("storage").expect("it goes on");
+        assert_eq!((change.calls.as_slice(), change.all, change.waiting), (&[][..], true, 1));
+        assert_eq!(change.last, Some(desk.engine.last_event().await.expect("storage")));
+        let first = left.next().await.expect("storage").expect("it goes on");
+        assert_eq!((first.calls.as_slice(), first.all), (&[][..], true), "a first look too");
+        let mut again = desk.engine.live(&ann, Some(before)).await.expect("a view");
+        let first = again.next().await.expect("storage").expect("it goes on");
+        assert_eq!((first.calls, first.all, first.last), (vec![], true, change.last));
+        // Then each is told again, here and to whoever comes back.
+        let two = note(&desk, "2").await;
+        let mut back = desk.engine.live(&ann, change.last).await.expect("a view");
+        for view in [&mut live, &mut again, &mut back] {
+            let change = view.next().await.expect("storage").expect("it goes on");
+            assert_eq!((change.calls, change.all, change.waiting), (vec![two], false, 2));
+        }
+    }
+}
+
+on_both! {
+    async fn many_events_of_few_calls_are_told_call_by_call(desk: Desk) {
+        let ann = desk.visitor(&desk.ann).await;
+        let one = note(&desk, "1").await;
+        let mut live = desk.engine.live(&ann, None).await.expect("a view");
+        next(&mut live).await;
+        flood(&desk, one, 1_000).await;
+        let change = live.next().await.expect("storage").expect("it goes on");
+        assert_eq!((change.calls, change.all), (vec![one], false));
+    }
+}
+
+on_both! {
+    /// The navigation shows "99+"; the list has them all.
+    async fn what_waits_is_counted_to_a_hundred(desk: Desk) {
+        let ann = desk.visitor(&desk.ann).await;
+        for turn in 0..99 {
+            note(&desk, &format!("{turn}")).await;
+        }
+        assert_eq!(desk.engine.inbox_count(&ann).await, Ok(99));
+        for turn in 99..103 {
+            note(&desk, &format!("{turn}")).await;
+        }
+        assert_eq!(desk.engine.inbox_count(&ann).await, Ok(100));
+        let mut live = desk.engine.live(&ann, None).await.expect("a view");
+        assert_eq!(next(&mut live).await.1, 100);
+        assert_eq!(listed(&desk, &InboxFilter::default(), 500).await[0].len(), 103);
+        // Those in doubt count on, not above.
+        let of = |most: u32| format!("UPDATE calls SET state = 'in_doubt' WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT {most})");
+        desk.database.run(&of(50)).await.expect("in doubt");
+        assert_eq!(desk.engine.inbox_count(&ann).await, Ok(100));
+        desk.database.run("DELETE FROM call_approvers WHERE call_id IN (SELECT id FROM calls WHERE state = 'held' ORDER BY id LIMIT 10)").await.expect("nobody's");
+        assert_eq!(desk.engine.inbox_count(&ann).await, Ok(93));
+    }
+}
+
 on_both! {
     async fn a_view_ends_with_its_person_and_with_the_process(desk: Desk) {
         let max = desk.visitor(&desk.max).await;

@@ -52,6 +52,17 @@ fn row(n: i64, desk: &Desk) -> Row {
 
 /// Receipts `from` to `to`, set by set.
 async fn fill(desk: &Desk, from: i64, to: i64) {
+    fill_with(
+        desk,
+        from,
+        to,
+        "CASE n / 5 % 3 WHEN 0 THEN 'a.example' WHEN 1 THEN 'a.example:8443' ELSE 'b.example' END",
+    )
+    .await;
+}
+
+/// The same, with hosts of one's own.
+async fn fill_with(desk: &Desk, from: i64, to: i64, host: &str) {
     let agents = desk.database.texts("SELECT id FROM agents ORDER BY name").await;
     let numbers =
         format!("WITH RECURSIVE k (n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM k WHERE n < {to})");
@@ -64,7 +75,7 @@ async fn fill(desk: &Desk, from: i64, to: i64) {
              SELECT 'rct_01h455vb4pex5vsknk084s' || {padded}, {BEGIN} + CAST(n + n * 7 % 5 AS BIGINT) * 1000000, 'call_01h455vb4pex5vsknk084s' || {padded}, \
              CASE n % 3 WHEN 0 THEN '{}' WHEN 1 THEN '{}' END, CASE n / 3 % 3 WHEN 0 THEN '{}' WHEN 1 THEN '{}' END, \
              CASE WHEN n % 1000 = 7 THEN 'rare' ELSE 'usual' END, 'api', 'POST', 'https://a.example/v1', \
-             CASE n / 5 % 3 WHEN 0 THEN 'a.example' WHEN 1 THEN 'a.example:8443' ELSE 'b.example' END, 3, 'digest', 'none', '[]', 200, \
+             {host}, 3, 'digest', 'none', '[]', 200, \
              CASE WHEN n % 10 = 9 THEN 'in_doubt' ELSE 'done' END FROM k",
             desk.ann.id, desk.max.id, agents[0], agents[1]
         ),
@@ -136,6 +147,20 @@ async fn all(desk: &Desk, who: &PersonActor, filter: &ReceiptFilter, limit: u32)
     pages
 }
 
+/// Everything that the API lists.
+async fn listed(desk: &Desk, who: &PersonActor, filter: &ReceiptFilter) -> Vec<String> {
+    let (mut listed, mut cursor) = (Vec::new(), None);
+    loop {
+        let asked = PageAsked { limit: None, cursor };
+        let page = desk.engine.receipts(who, filter, &asked).await.expect("a page");
+        listed.extend(page.items.iter().map(|receipt| receipt.id.to_string()));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return listed;
+        }
+    }
+}
+
 /// One value of every filter, and the ones that pairs are made of.
 fn singles(desk: &Desk) -> Vec<ReceiptFilter> {
     let none = ReceiptFilter::default;
@@ -189,17 +214,34 @@ on_both! {
         let told: Vec<_> = all(&desk, &max, &filter, 50).await.iter().flat_map(ids).collect();
         assert_eq!(told, expected(&desk, &own));
         assert!(!told.is_empty());
-        let mut listed = Vec::new();
-        let mut cursor = None;
-        loop {
-            let page = desk.engine.receipts(&max, &filter, &PageAsked { limit: None, cursor }).await.expect("a page");
-            listed.extend(page.items.iter().map(|receipt| receipt.id.to_string()));
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                break;
+        assert_eq!(listed(&desk, &max, &filter).await, told);
+    }
+}
+
+on_both! {
+    /// More ports than are read from the index one by one, a receipt without a port among them.
+    async fn a_host_on_many_ports_has_all_of_its_receipts(desk: Desk) {
+        // Names stand beside each that sort near it; what is newest is on another host.
+        let host = "CASE n % 3 WHEN 0 THEN '16' WHEN 1 THEN '17' ELSE '20' END || '.example'";
+        let port = "CAST(9000 + n / 3 % (CASE n % 3 WHEN 0 THEN 16 WHEN 1 THEN 17 ELSE 20 END) AS TEXT)";
+        fill_with(&desk, 0, 3_599, &format!(
+            "CASE n / 3 % 40 WHEN 39 THEN {host} WHEN 38 THEN {host} || ';1' WHEN 37 THEN {host} || '.net:1' ELSE {host} || ':' || {port} END"
+        )).await;
+        fill(&desk, 3_600, COUNT - 1).await;
+        let olga = desk.visitor(&desk.olga).await;
+        for (kind, host) in [(0, "16.example"), (1, "17.example"), (2, "20.example")] {
+            let none = || ReceiptFilter { host: Some(host.to_owned()), ..ReceiptFilter::default() };
+            let done = ReceiptFilter { outcome: Some(Outcome::Done), ..none() };
+            let careful = ReceiptFilter { agent: Some("careful".to_owned()), ..none() };
+            for filter in [none(), done, careful] {
+                let rest = ReceiptFilter { host: None, ..filter.clone() };
+                let is_there = |n: &i64| n % 3 == kind && ![37, 38].contains(&(n / 3 % 40)) && fits(&row(*n, &desk), &rest);
+                let wanted: Vec<_> = (0..3_600).rev().filter(is_there).map(id).collect();
+                let told: Vec<_> = all(&desk, &olga, &filter, 300).await.iter().flat_map(ids).collect();
+                assert_eq!(told, wanted, "{filter:?}");
+                assert_eq!(listed(&desk, &olga, &filter).await, wanted, "{filter:?}");
             }
         }
-        assert_eq!(listed, told);
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Desk {
     upstream: Router,
     cast: Cast,
     odd: SocketAddr,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A request on its way.
@@ -76,7 +76,15 @@ impl Desk {
             engine.set_secret(credential, SECRET).await.expect("a secret");
         }
         let cast = Cast::assemble(&engine, &ambient).await.expect("people");
-        Self { app: serve::app(&engine), engine, upstream: router, cast, odd: address, _folder: folder }
+        Self { app: serve::app(&engine), engine, upstream: router, cast, odd: address, folder }
+    }
+
+    /// Runs a statement behind the desk's back.
+    pub(crate) async fn execute(&self, sql: &'static str) {
+        use sqlx::Connection as _;
+        let file = format!("sqlite:{}", self.folder.path().join("countersign.db").display());
+        let mut database = sqlx::SqliteConnection::connect(&file).await.expect("a connection");
+        sqlx::query(sql).execute(&mut database).await.expect("it runs");
     }
 
     /// An address at the upstream that answers oddly.

@@ -1,7 +1,6 @@
 //! `/live`: what changes for whoever is signed in, as a stream. Ids and a count; what is in a call only its page tells.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -12,8 +11,8 @@ use engine::{Change, Engine, Live};
 use futures::{Stream, StreamExt, stream};
 use model::{EventId, Refusal};
 use serde_json::json;
-use tower_sessions::session::Id;
-use tower_sessions::{Session, SessionStore};
+use tokio::time::Instant;
+use tower_sessions::Session;
 
 use super::session;
 
@@ -24,26 +23,27 @@ pub(super) const ROUTE: &str = "/live";
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// How often a stream looks whether its session still lasts.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// What the stream is made of.
-#[derive(Clone)]
-pub(super) struct Sources {
-    pub(super) engine: Engine,
-    pub(super) sessions: Arc<dyn SessionStore>,
-}
+const LOOK: Duration = Duration::from_secs(3);
 
 /// One stream: it ends with the process, with its person and with its session.
 struct Watch {
     live: Live,
-    sessions: Arc<dyn SessionStore>,
-    session: Id,
+    engine: Engine,
+    /// What the session is stored under.
+    session: [u8; 32],
+    looks: Looks,
+}
+
+/// When the session is looked at next.
+struct Looks {
+    every: Duration,
+    due: Instant,
 }
 
 /// The stream of whoever is signed in: messages `change` with `{"calls": […], "all": false, "waiting": n}`, each with the id of the
 /// last event that it tells of. It begins behind `Last-Event-ID`, and the first message tells how many calls wait.
-pub(super) async fn follow(State(sources): State<Sources>, session: Session, headers: HeaderMap) -> Response {
-    match open(sources, &session, &headers).await {
+pub(super) async fn follow(State(engine): State<Engine>, session: Session, headers: HeaderMap) -> Response {
+    match open(engine, &session, &headers).await {
         Ok(Some(watch)) => {
             let heartbeat = KeepAlive::new().interval(HEARTBEAT);
             let mut response = Sse::new(messages(watch)).keep_alive(heartbeat).into_response();
@@ -66,19 +66,17 @@ pub(super) async fn follow(State(sources): State<Sources>, session: Session, hea
     }
 }
 
-async fn open(
-    Sources { engine, sessions }: Sources,
-    session: &Session,
-    headers: &HeaderMap,
-) -> Result<Option<Watch>, Refusal> {
-    let (Some(me), Some(id)) = (session::visitor(&engine, session).await?, session.id()) else {
-        return Ok(None);
-    };
+async fn open(engine: Engine, session: &Session, headers: &HeaderMap) -> Result<Option<Watch>, Refusal> {
+    let Some(mark) = session::mark(session) else { return Ok(None) };
+    // A stream opens and opens again by itself, so it is no use of the session.
+    let Some(person) = engine.session_person(mark).await? else { return Ok(None) };
+    let Some(me) = engine.visitor(person).await? else { return Ok(None) };
     // What cannot be read is not known: the stream begins now.
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let after: Option<EventId> = last.and_then(|id| id.parse().ok());
     let live = engine.live(&me, after).await?;
-    Ok(Some(Watch { live, sessions, session: id }))
+    let looks = Looks { every: LOOK, due: Instant::now() + LOOK };
+    Ok(Some(Watch { live, engine, session: mark, looks }))
 }
 
 /// First a word that the stream is open, then the changes.
@@ -93,19 +91,37 @@ fn messages(watch: Watch) -> impl Stream<Item = Result<Event, Infallible>> {
 
 impl Watch {
     async fn next(&mut self) -> Option<Change> {
-        loop {
-            if !self.lasts().await {
-                return None;
-            }
-            if let Ok(change) = tokio::time::timeout(LOOK, self.live.next()).await {
-                return change.ok().flatten();
-            }
+        let Self { live, engine, session, looks } = self;
+        // When it cannot be told whether the session is there, the stream ends and whoever reads it comes back.
+        let lasts = || async { matches!(engine.session_person(*session).await, Ok(Some(_))) };
+        looks.along(live.next(), lasts).await?.ok().flatten()
+    }
+}
+
+impl Looks {
+    /// What this comes to, however long it takes; `None`: it lasts no more.
+    async fn along<T, L: Future<Output = bool>>(
+        &mut self,
+        wanted: impl Future<Output = T>,
+        lasts: impl Fn() -> L,
+    ) -> Option<T> {
+        // Whole looks, one after the other; also where something comes before each of them could end.
+        if self.due <= Instant::now() && !self.look(&lasts).await {
+            return None;
+        }
+        let over = async { while self.look(&lasts).await {} };
+        tokio::select! {
+            come = wanted => Some(come),
+            () = over => None,
         }
     }
 
-    /// Whether the session is still there. When that cannot be told, the stream ends and whoever reads it comes back.
-    async fn lasts(&self) -> bool {
-        matches!(self.sessions.load(&self.session).await, Ok(Some(_)))
+    /// Whether it lasts, as soon as that is due.
+    async fn look<L: Future<Output = bool>>(&mut self, lasts: impl Fn() -> L) -> bool {
+        tokio::time::sleep_until(self.due).await;
+        let does = lasts().await;
+        self.due = Instant::now() + self.every;
+        does
     }
 }
 
@@ -120,13 +136,16 @@ fn message(change: &Change) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use http_body_util::BodyExt;
     use serde_json::{Value, json};
 
+    use super::*;
     use crate::demo::testing::{Ask, Desk};
 
     /// Reads on until a message has come: its id and its data.
-    async fn message(stream: &mut axum::response::Response) -> (Option<String>, Value) {
+    async fn told(stream: &mut axum::response::Response) -> (Option<String>, Value) {
         let mut text = String::new();
         loop {
             let frame = stream.body_mut().frame().await.expect("it goes on").expect("it is whole");
@@ -153,15 +172,15 @@ mod tests {
             (200, &"no-store".parse().expect("a value"))
         );
         assert_eq!(stream.headers()["content-type"], "text/event-stream");
-        assert_eq!(message(&mut stream).await, (None, json!({ "calls": [], "all": false, "waiting": 0 })));
+        assert_eq!(told(&mut stream).await, (None, json!({ "calls": [], "all": false, "waiting": 0 })));
         let (one, _) = desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
-        let (last, told) = message(&mut stream).await;
-        assert_eq!(told, json!({ "calls": [one], "all": false, "waiting": 1 }));
+        let (last, news) = told(&mut stream).await;
+        assert_eq!(news, json!({ "calls": [one], "all": false, "waiting": 1 }));
         drop(stream);
         let (two, _) = desk.held("refund", &json!({ "order": "O-2041", "amount": "4.90" })).await;
         let again = live(&desk, &cookie).header("last-event-id", &last.expect("an id"));
         assert_eq!(
-            message(&mut again.open().await).await.1,
+            told(&mut again.open().await).await.1,
             json!({ "calls": [two], "all": false, "waiting": 2 })
         );
     }
@@ -173,12 +192,69 @@ mod tests {
         assert_eq!(desk.get("/live", desk.ann()).send().await.status, 401);
         let cookie = desk.sign_in_as_ann().await;
         let mut stream = live(&desk, &cookie).open().await;
-        message(&mut stream).await;
+        told(&mut stream).await;
         desk.ask("POST", "/do/sign-out").header("cookie", &cookie).form(&[]).ok(303).await;
-        let rest =
-            tokio::time::timeout(std::time::Duration::from_secs(20), stream.into_body().collect()).await;
+        let rest = tokio::time::timeout(Duration::from_secs(20), stream.into_body().collect()).await;
         assert!(rest.expect("it ends").is_ok());
         assert_eq!(live(&desk, &cookie).send().await.status, 401);
+    }
+
+    /// Neither opening a stream nor keeping it open is: a tab that is left open does not keep its session going.
+    #[tokio::test]
+    async fn is_no_use_of_the_session() {
+        let desk = Desk::open().await;
+        let cookie = desk.sign_in_as_ann().await;
+        let people = desk.engine.all_people().await.expect("people");
+        let ann = people.iter().find(|person| person.email == "ann@demo.test").expect("Ann");
+        let me = desk.engine.visitor(ann.id).await.expect("storage").expect("an account");
+        let seen = async || desk.engine.own_sessions(&me, None).await.expect("sessions")[0].seen_at;
+        desk.execute("UPDATE sessions SET seen_at = seen_at - 3600000000").await;
+        let before = seen().await;
+        let mut stream = live(&desk, &cookie).open().await;
+        told(&mut stream).await;
+        // A look at the session or two.
+        tokio::time::sleep(LOOK + LOOK / 2).await;
+        desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
+        told(&mut stream).await;
+        assert_eq!(seen().await, before);
+        desk.ask("GET", "/inbox").header("cookie", &cookie).ok(200).await;
+        assert_ne!(seen().await, before, "a page is");
+    }
+
+    fn looks() -> Looks {
+        Looks { every: Duration::from_millis(1), due: Instant::now() }
+    }
+
+    /// What is begun is waited for, however often the session is looked at meanwhile.
+    #[tokio::test]
+    async fn looks_at_the_session_begin_nothing_anew() {
+        let (begun, seen, enough) = (Cell::new(0), Cell::new(0), tokio::sync::Notify::new());
+        let wanted = async {
+            begun.set(begun.get() + 1);
+            enough.notified().await;
+            "news"
+        };
+        let lasts = || async {
+            seen.set(seen.get() + 1);
+            if seen.get() == 5 {
+                enough.notify_one();
+            }
+            true
+        };
+        assert_eq!(looks().along(wanted, lasts).await, Some("news"));
+        assert_eq!(begun.get(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_always_ready_does_not_outrun_the_looks() {
+        let (mut looks, turns) = (looks(), Cell::new(0));
+        let lasts = || async {
+            tokio::task::yield_now().await;
+            turns.get() < 3
+        };
+        while looks.along(async { turns.set(turns.get() + 1) }, lasts).await.is_some() {}
+        assert!(turns.get() >= 3);
+        assert_eq!(looks.along(std::future::pending::<()>(), async || false).await, None);
     }
 
     #[tokio::test]

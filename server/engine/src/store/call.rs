@@ -285,23 +285,23 @@ impl Store {
         page(window, &rows)
     }
 
-    /// How many held calls the person may decide.
-    pub async fn count_held_for(&self, person: PersonId, now: Time) -> Result<u64, StoreError> {
+    /// How many held calls the person may decide; when there are more than `most`, that.
+    pub async fn count_held_for(&self, person: PersonId, now: Time, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} SELECT COUNT(*) FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES_AS_MINE}"
+            "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 \
+             AND {DECIDES_AS_MINE} LIMIT $3) w"
         ));
-        let count: i64 =
-            sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).fetch_one(&self.read).await?;
-        Ok(count.unsigned_abs())
+        let count = sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).bind(most);
+        Ok(count.fetch_one(&self.read).await?)
     }
 
-    /// How many calls whose outcome is not known the person may settle.
-    pub async fn count_in_doubt_for(&self, person: PersonId) -> Result<u64, StoreError> {
+    /// How many calls whose outcome is not known the person may settle; when there are more than `most`, that.
+    pub async fn count_in_doubt_for(&self, person: PersonId, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} SELECT COUNT(*) FROM calls c WHERE c.state = 'in_doubt' AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE})"
+            "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'in_doubt' \
+             AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) LIMIT $2) w"
         ));
-        let count: i64 = sqlx::query_scalar(sql).bind(person.to_string()).fetch_one(&self.read).await?;
-        Ok(count.unsigned_abs())
+        Ok(sqlx::query_scalar(sql).bind(person.to_string()).bind(most).fetch_one(&self.read).await?)
     }
 
     /// The person's own calls and their agents', newest first.

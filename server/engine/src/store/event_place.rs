@@ -68,12 +68,16 @@ impl Store {
         Ok(Place(last))
     }
 
-    /// The last event of the stream; `None`: there is none.
-    pub(crate) async fn last_placed_event(&self) -> Result<Option<EventId>, StoreError> {
-        let last = sqlx::query("SELECT event_id FROM event_places ORDER BY place DESC LIMIT 1")
+    /// The last event of the stream and its place; `None`: there is none.
+    pub(crate) async fn last_placed_event(&self) -> Result<Option<(Place, EventId)>, StoreError> {
+        let last = sqlx::query("SELECT place, event_id FROM event_places ORDER BY place DESC LIMIT 1")
             .fetch_optional(&self.read)
             .await?;
-        last.map(|row| Columns::new("event_places", "event_id", &row).parse("event_id")).transpose()
+        last.map(|row| {
+            let columns = Columns::new("event_places", "event_id", &row);
+            Ok((Place(columns.number("place")?), columns.parse("event_id")?))
+        })
+        .transpose()
     }
 
     /// The next events behind a place about calls that concern the person: their own, those they may decide, and for

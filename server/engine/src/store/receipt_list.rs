@@ -2,7 +2,8 @@
 //!
 //! Each filter has an index that gives its receipts in the order of their ids. One filter alone is read from its index.
 //! Of several, the one whose receipts reach back furthest is read, and the others are looked for among so many of its
-//! rows; the page is what was found there, and its cursor goes on behind them.
+//! rows; the page is what was found there, and its cursor goes on behind them. What no index gives in that order is only
+//! looked for.
 
 use model::{AgentId, Outcome, PersonId, Receipt, ReceiptFacts, Time};
 use sqlx::Row;
@@ -22,7 +23,8 @@ const LOOK: i64 = 1_000;
 /// have gone back, and a node's may be ahead.
 const NEIGHBOURS: i64 = 200;
 
-/// On how many ports of a host receipts are looked for.
+/// On how many ports of a host receipts are read from their index. A host on more ports is only looked for among rows
+/// that are read otherwise.
 const PORTS: usize = 16;
 
 /// A condition that an index finds, in the order of ids.
@@ -38,6 +40,8 @@ enum Found {
 #[derive(Debug, Default)]
 struct Narrowing {
     found: Vec<Found>,
+    /// A host that has receipts on many ports.
+    on_ports: Option<String>,
     outcome: Option<Outcome>,
     from: Option<Time>,
     to: Option<Time>,
@@ -204,7 +208,10 @@ impl Store {
             all.found.push(Found::By("person_id", vec![owner.to_string()]));
         }
         if let Some(host) = &filter.host {
-            all.found.push(Found::By("host", self.hosts_called(host).await?));
+            match self.hosts_called(host).await? {
+                Some(hosts) => all.found.push(Found::By("host", hosts)),
+                None => all.on_ports = Some(host.clone()),
+            }
         }
         if let Some(action) = &filter.action {
             all.found.push(Found::By("action", vec![action.clone()]));
@@ -234,22 +241,23 @@ impl Store {
         Ok(ids.bind(name).bind(known).fetch_all(&self.read).await?)
     }
 
-    /// The host itself, and it on every port that something was sent to.
-    async fn hosts_called(&self, host: &str) -> Result<Vec<String>, StoreError> {
+    /// The host itself, and it on every port that something was sent to; `None`: on too many.
+    async fn hosts_called(&self, host: &str) -> Result<Option<Vec<String>>, StoreError> {
         let mut hosts = vec![host.to_owned()];
+        // `;` comes right behind `:`.
         let (mut last, beyond) = (format!("{host}:"), format!("{host};"));
-        while hosts.len() <= PORTS {
+        while hosts.len() <= PORTS + 1 {
             let next: Option<String> =
                 sqlx::query_scalar("SELECT MIN(host) FROM receipts WHERE host > $1 AND host < $2")
                     .bind(&last)
                     .bind(&beyond)
                     .fetch_one(&self.read)
                     .await?;
-            let Some(next) = next else { break };
+            let Some(next) = next else { return Ok(Some(hosts)) };
             hosts.push(next.clone());
             last = next;
         }
-        Ok(hosts)
+        Ok(None)
     }
 
     /// An id at or before that of every receipt from this time on; or at or behind that of every one before it.
@@ -271,7 +279,11 @@ impl Store {
 impl Narrowing {
     /// One index has it all.
     fn is_found_alone(&self) -> bool {
-        self.found.len() <= 1 && self.outcome.is_none() && self.from.is_none() && self.to.is_none()
+        self.found.len() <= 1
+            && self.on_ports.is_none()
+            && self.outcome.is_none()
+            && self.from.is_none()
+            && self.to.is_none()
     }
 
     /// Everything but what the rows are found by, as the rest of a `WHERE` that has begun over `receipts r`. Columns
@@ -280,6 +292,12 @@ impl Narrowing {
     fn rest(&self, lead: Option<&Found>, values: &mut Values) -> String {
         let others = self.found.iter().filter(|found| Some(*found) != lead);
         let mut all: Vec<String> = others.map(|found| found.looked_at(values)).collect();
+        if let Some(host) = &self.on_ports {
+            let begin = format!("{host}:");
+            let length = begin.chars().count();
+            let (host, begin) = (values.text(host.clone()), values.text(begin));
+            all.push(format!("(r.host || '' = {host} OR SUBSTR(r.host, 1, {length}) = {begin})"));
+        }
         match self.outcome {
             None => {}
             Some(Outcome::Done) => all.push(format!("(r.outcome || '' = 'done' OR {AMENDED} = 'done')")),

@@ -28,6 +28,8 @@ pub struct NewSession {
 /// A session that counts, and when it was last used.
 #[derive(Debug, Clone)]
 pub struct SessionRow {
+    /// Whose it is.
+    pub person: PersonId,
     /// What is sealed in it.
     pub data: Vec<u8>,
     /// When it was last used, to the minute.
@@ -100,12 +102,13 @@ impl Store {
     /// A session that counts.
     pub async fn session(&self, hash: [u8; 32], now: Time) -> Result<Option<SessionRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.data, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
+            "SELECT s.id, s.person_id, s.data, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
         ));
         let row = sqlx::query(sql).bind(now.micros()).bind(hash.to_vec()).fetch_optional(&self.read).await?;
         row.map(|row| {
             let columns = Columns::new("sessions", "id", &row);
             Ok(SessionRow {
+                person: columns.parse("person_id")?,
                 data: columns.get("data")?,
                 seen_at: columns.time("seen_at")?,
                 ends_at: columns.time("ends_at")?,

@@ -214,6 +214,36 @@ on_both! {
 }
 
 on_both! {
+    async fn what_is_owed_while_another_node_sends_is_told_too(desk: Desk) {
+        desk.reload_with(&slack("to = [\"role:member\"]"));
+        let second = desk.second_node().await;
+        second.replace_catalogue(desk.engine.catalogue().as_ref().clone());
+        note(&desk, "x").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        desk.upstream.behave(Behaviour::Wait);
+        let first = desk.engine.clone();
+        let sending = tokio::spawn(async move { first.send_notices().await });
+        desk.upstream.until_writes(1).await;
+        // The first node has read what waits; this call it has not read.
+        note(&desk, "y").await;
+        desk.pass(61);
+        second.plan_notices().await.expect("planned");
+        desk.upstream.release();
+        sending.await.expect("no panic").expect("sent");
+        desk.upstream.behave(Behaviour::Answer(200, String::new()));
+        turn(&desk.engine).await;
+        assert_eq!(desk.upstream.writes().len(), 1, "not within five minutes");
+        desk.pass(301);
+        turn(&second).await;
+        turn(&desk.engine).await;
+        let writes = desk.upstream.writes();
+        assert_eq!((writes.len(), open(&desk).await), (2, 0));
+        assert!(writes[1].body.contains("2 calls wait for a person"), "{}", writes[1].body);
+    }
+}
+
+on_both! {
     async fn a_crash_between_the_sending_and_its_mark_repeats_it_under_the_same_id(desk: Desk) {
         desk.reload_with(&slack("to = [\"role:member\"]"));
         note(&desk, "x").await;

@@ -3,7 +3,7 @@
 mod desk;
 
 use desk::{Behaviour, Desk, with};
-use engine::{Happened, Right, StoryStep, Story};
+use engine::{Happened, Right, Story, StoryStep};
 use model::{Answer, ApprovalKind, CallId, Finding, Outcome, Person, ReceiptId, Refusal, Role, Settlement};
 use serde_json::{Value, json};
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use futures::StreamExt as _;
-use model::{BrowserId, PersonId, Time};
+use model::{BrowserId, NoticeId, PersonId, Time};
 
 use super::words::Words;
 use super::{Channel, Kind, NotDelivered, Outcome, WEBHOOK};
 use crate::engine::Engine;
-use crate::store::{NoticeEnd, NoticeRow, StoreError, Waiting};
+use crate::store::{NewNotice, NoticeEnd, NoticeRow, StoreError, Waiting};
 
 /// The most notices that one turn takes on.
 const BATCH: i64 = 100;
@@ -119,7 +119,8 @@ impl Engine {
         }
     }
 
-    /// Marks a notice as ended. Every call that it told of counts as told, so that none is told again by itself.
+    /// Marks a notice as ended. Every call that it told of counts as told, so that none is told again by itself. What was
+    /// owed while it was on its way goes into one after it.
     async fn end(
         &self,
         notice: &NoticeRow,
@@ -132,13 +133,31 @@ impl Engine {
         }
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
-            return Ok(());
-        }
+        // Tellings first, as where they are owed: two that wait for each other would wait for ever.
         for one in told {
             tx.claim_telling(&notice.addressee, one.call, now).await?;
         }
+        if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
+            return Ok(());
+        }
+        if notice.kind == Kind::Waiting && tx.owes_more(notice.id, &notice.addressee, told).await? {
+            tx.insert_notice(&self.after(notice, outcome, now)).await?;
+        }
         tx.commit().await
+    }
+
+    /// The notice that comes after one that is just ending.
+    fn after<'n>(&self, ended: &'n NoticeRow, outcome: Outcome, now: Time) -> NewNotice<'n> {
+        let every = if outcome == Outcome::Sent { self.seconds(self.catalogue().notices.every) } else { 0 };
+        NewNotice {
+            id: NoticeId::from_uuid(self.ambient().uuid()),
+            addressee: &ended.addressee,
+            channel: ended.channel,
+            target: &ended.target,
+            kind: ended.kind,
+            created_at: now,
+            due_at: now.plus_seconds(every),
+        }
     }
 
     async fn try_later(&self, notice: &NoticeRow, why: &str) -> Result<(), StoreError> {

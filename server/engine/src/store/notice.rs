@@ -3,6 +3,8 @@
 //! A call owes somebody one notice: the row in `notice_told` is the claim, and only one node can make it. Taking a
 //! notice to send it is one `UPDATE` under a lease, as in the queue.
 
+use std::collections::HashSet;
+
 use model::{CallId, NoticeId, PersonId, Time};
 use sqlx::any::AnyRow;
 
@@ -191,7 +193,8 @@ impl Store {
         rows.iter().map(notice).collect()
     }
 
-    /// Takes a notice to send it. `false`: it is not due any more, or another process has it.
+    /// Takes a notice to send it; what waits is read after this. `false`: it is not due any more, or another process has
+    /// it.
     pub(crate) async fn take_notice(
         &self,
         id: NoticeId,
@@ -200,7 +203,7 @@ impl Store {
         until: Time,
     ) -> Result<bool, StoreError> {
         let query = sqlx::query(
-            "UPDATE notices SET lease_owner = $3, lease_until = $4, tries = tries + 1 WHERE id = $1 AND ended_at IS NULL \
+            "UPDATE notices SET lease_owner = $3, lease_until = $4, tries = tries + 1, owes_more = 0 WHERE id = $1 AND ended_at IS NULL \
              AND due_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)",
         )
         .bind(id.to_string())
@@ -307,11 +310,12 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Puts a notice into the outbox. `false`: one like it is there and not sent, and tells of this too.
-    pub(crate) async fn insert_notice(&mut self, new: &NewNotice<'_>) -> Result<bool, StoreError> {
-        let done = sqlx::query(
+    /// Puts a notice into the outbox. One like it that is there and not sent tells of this too: when it is taken, or, by
+    /// its mark, in one after it when somebody has taken it already.
+    pub(crate) async fn insert_notice(&mut self, new: &NewNotice<'_>) -> Result<(), StoreError> {
+        sqlx::query(
             "INSERT INTO notices (id, addressee, channel, target, kind, created_at, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-             ON CONFLICT DO NOTHING",
+             ON CONFLICT (addressee, channel, target, kind) WHERE ended_at IS NULL DO UPDATE SET owes_more = 1",
         )
         .bind(new.id.to_string())
         .bind(new.addressee)
@@ -322,7 +326,31 @@ impl Tx {
         .bind(new.due_at.micros())
         .execute(&mut *self.inner)
         .await?;
-        Ok(done.rows_affected() == 1)
+        Ok(())
+    }
+
+    /// Whether a notice that ends now owes more than what it told: its addressee was owed a held call since it was taken.
+    pub(crate) async fn owes_more(
+        &mut self,
+        id: NoticeId,
+        addressee: &str,
+        told: &[Waiting],
+    ) -> Result<bool, StoreError> {
+        let mark: i64 = sqlx::query_scalar("SELECT owes_more FROM notices WHERE id = $1")
+            .bind(id.to_string())
+            .fetch_one(&mut *self.inner)
+            .await?;
+        if mark == 0 {
+            return Ok(false);
+        }
+        let owed: Vec<String> = sqlx::query_scalar(
+            "SELECT t.call_id FROM notice_told t JOIN calls c ON c.id = t.call_id WHERE t.addressee = $1 AND c.state = 'held'",
+        )
+        .bind(addressee)
+        .fetch_all(&mut *self.inner)
+        .await?;
+        let told: HashSet<String> = told.iter().map(|one| one.call.to_string()).collect();
+        Ok(owed.iter().any(|call| !told.contains(call)))
     }
 
     /// Ends a notice that this process has taken. `false`: another process has taken it over.

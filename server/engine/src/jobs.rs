@@ -36,6 +36,7 @@ impl Engine {
         let lease = self.catalogue().server.lease;
         let often = Duration::from_millis(500);
         tasks.spawn(self.clone().work_queue());
+        tasks.spawn(keep_push_key_ready(self.clone(), Duration::from_secs(5)));
         tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
             engine.expire_calls().await
@@ -194,6 +195,17 @@ where
         }
     }
     Ok(())
+}
+
+/// Makes the push key ready, and tries again after a pause when that fails.
+async fn keep_push_key_ready(engine: Engine, pause: Duration) {
+    while let Err(refusal) = engine.prepare_push().await {
+        tracing::error!(code = %refusal.problem().code, "the key for push services could not be made; it is tried again");
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = engine.ending().over() => return,
+        }
+    }
 }
 
 /// Does a job again and again. A turn that fails is told to the log; the next one comes all the same.

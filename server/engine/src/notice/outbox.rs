@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono_tz::Tz;
 use futures::StreamExt as _;
 use model::{BrowserId, NoticeId, PersonId, Time};
 
@@ -110,8 +111,16 @@ impl Engine {
     }
 
     async fn deliver(&self, notice: &NoticeRow, waiting: &[Waiting]) -> Result<(), NotDelivered> {
-        let who = if notice.channel == Channel::Webhook { "a person" } else { "you" };
-        let words = Words::of(notice.kind, waiting, who);
+        let words = match notice.addressee.parse::<PersonId>() {
+            Ok(person) => {
+                let zone = self.zone_of(person).await.map_err(|error| {
+                    tracing::error!(%error, notice = %notice.id, "a notice could not be made");
+                    NotDelivered::Later("The database did not answer.".to_owned())
+                })?;
+                Words::of(notice.kind, waiting, "you", zone)
+            }
+            Err(_) => Words::of(notice.kind, waiting, "a person", Tz::UTC),
+        };
         match notice.channel {
             Channel::Mail => self.send_mail(notice, &words).await,
             Channel::Push => self.send_push(notice, &words).await,

@@ -79,8 +79,8 @@ const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.create
 const DECIDES: &str = "FROM waiting w JOIN who s ON s.subject = w.subject WHERE s.person_id <> w.barred \
     AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = w.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
 
-/// The most calls that are looked at for one notice.
-pub(crate) const MOST_CALLS: i64 = 1_000;
+/// The most calls that a notice counts. One more is looked at, so that it can say that there are more.
+pub(crate) const MOST_CALLS: u16 = 1_000;
 
 impl Store {
     /// People who may decide a call that was held before `before`, were not told of it, and can be told: by mail when
@@ -126,7 +126,7 @@ impl Store {
              ORDER BY w.id LIMIT $4"
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
-        waiting(&query.bind(MOST_CALLS).fetch_all(&self.read).await?)
+        waiting(&query.bind(i64::from(MOST_CALLS) + 1).fetch_all(&self.read).await?)
     }
 
     /// The held calls that anybody of these subjects may decide, oldest first. `untold`: only those that the webhook of
@@ -150,7 +150,7 @@ impl Store {
             .bind(before.micros())
             .bind(now.micros())
             .bind(untold.unwrap_or_default().to_owned())
-            .bind(MOST_CALLS);
+            .bind(i64::from(MOST_CALLS) + 1);
         for subject in subjects {
             query = query.bind(subject.clone());
         }
@@ -327,6 +327,22 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(())
+    }
+
+    /// When the tests of somebody were asked for since then, in order.
+    pub(crate) async fn tests_since(
+        &mut self,
+        addressee: &str,
+        since: Time,
+    ) -> Result<Vec<Time>, StoreError> {
+        let times: Vec<i64> = sqlx::query_scalar(
+            "SELECT created_at FROM notices WHERE addressee = $1 AND kind = 'test' AND created_at > $2 ORDER BY created_at",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .fetch_all(&mut *self.inner)
+        .await?;
+        Ok(times.into_iter().map(Time::from_micros).collect())
     }
 
     /// Whether a notice that ends now owes more than what it told: its addressee was owed a held call since it was taken.

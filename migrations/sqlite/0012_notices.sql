@@ -38,7 +38,7 @@ CREATE TABLE notices (
     CHECK ((lease_owner IS NULL) = (lease_until IS NULL))
 );
 CREATE UNIQUE INDEX notices_open ON notices (addressee, channel, target, kind) WHERE ended_at IS NULL;
-CREATE INDEX notices_due ON notices (due_at) WHERE ended_at IS NULL;
+CREATE INDEX notices_due ON notices (channel, tries, due_at, id) WHERE ended_at IS NULL;
 CREATE INDEX notices_ended ON notices (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX notices_by_addressee ON notices (addressee, id);
 

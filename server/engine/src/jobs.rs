@@ -9,6 +9,7 @@ use tokio::time::MissedTickBehavior;
 use crate::completion::new_receipt;
 use crate::engine::Engine;
 use crate::fail_point;
+use crate::notice::Channel;
 use crate::store::{CallRow, NewReceipt, StoreError, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
@@ -62,9 +63,14 @@ impl Engine {
             engine.check_due_upstreams().await
         }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
-            engine.plan_notices().await?;
-            engine.send_notices().await
+            engine.plan_notices().await
         }));
+        // A job a way: none waits for another, and planning waits for none.
+        for channel in Channel::ALL {
+            tasks.spawn(repeat(self.clone(), Duration::from_secs(2), move |engine| async move {
+                engine.begin_notices(channel).await.map(drop)
+            }));
+        }
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             if engine.sealer().refresh() {
                 tracing::info!("the sealing keys were read again");

@@ -288,6 +288,42 @@ on_both! {
 }
 
 on_both! {
+    async fn servers_that_do_not_answer_keep_nobody_else_waiting(desk: Desk) {
+        let mail = MailServer::start().await;
+        let chats: String = (0..20)
+            .map(|index| slack("to = [\"role:member\"]").replace("\"chat\"", &format!("\"chat{index}\"")))
+            .collect();
+        desk.reload_with(&format!("[notices]\nevery = \"30s\"\n{}{chats}", mail_table(&mail)));
+        desk.upstream.behave(Behaviour::Wait);
+        note(&desk, "x").await;
+        desk.pass(61);
+        let jobs = desk.engine.start_jobs();
+        // As many as there are places; none of them is answered, and four more are due.
+        desk.upstream.until_writes(16).await;
+        until_mails(&mail, 1).await;
+        note(&desk, "y").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        until_mails(&mail, 2).await;
+        assert_eq!(desk.upstream.writes().len(), 16);
+        desk.upstream.behave(Behaviour::Answer(200, String::new()));
+        desk.upstream.release();
+        jobs.stop().await;
+    }
+}
+
+/// Waits until that many mails were offered.
+async fn until_mails(mail: &MailServer, count: usize) {
+    for _ in 0..2_000 {
+        if mail.tries() >= count {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("{} mails came, {count} were awaited", mail.tries());
+}
+
+on_both! {
     async fn a_crash_between_the_sending_and_its_mark_repeats_it_under_the_same_id(desk: Desk) {
         desk.reload_with(&slack("to = [\"role:member\"]"));
         note(&desk, "x").await;

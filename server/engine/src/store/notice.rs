@@ -176,14 +176,19 @@ impl Store {
         Ok(last.map(Time::from_micros))
     }
 
-    /// What is due and nobody is sending, oldest first.
-    pub(crate) async fn due_notices(&self, now: Time, limit: i64) -> Result<Vec<NoticeRow>, StoreError> {
+    /// What is due on this way and nobody is sending: of those that were tried least often, the oldest.
+    pub(crate) async fn due_notice(
+        &self,
+        channel: Channel,
+        now: Time,
+    ) -> Result<Option<NoticeRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{COLUMNS} WHERE ended_at IS NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1) \
-             ORDER BY due_at, id LIMIT $2"
+            "{COLUMNS} WHERE channel = $2 AND ended_at IS NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1) \
+             ORDER BY tries, due_at, id LIMIT 1"
         ));
-        let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
-        rows.iter().map(notice).collect()
+        let row =
+            sqlx::query(sql).bind(now.micros()).bind(channel.as_str()).fetch_optional(&self.read).await?;
+        row.as_ref().map(notice).transpose()
     }
 
     /// The newest notices of somebody, newest first.

@@ -17,7 +17,8 @@ CREATE TABLE notice_told (
 );
 CREATE INDEX notice_told_by_call ON notice_told (call_id);
 
--- The outbox: what is owed to whom, on which way. What it says is written when it is sent.
+-- The outbox: what is owed to whom, on which way. What it says is written when it is sent. owes_more: a call was owed that whoever
+-- sends it may not have read.
 CREATE TABLE notices (
     id          TEXT   NOT NULL PRIMARY KEY,
     addressee   TEXT   NOT NULL,
@@ -29,6 +30,7 @@ CREATE TABLE notices (
     tries       BIGINT NOT NULL DEFAULT 0,
     lease_owner TEXT,
     lease_until BIGINT,
+    owes_more   BIGINT NOT NULL DEFAULT 0 CHECK (owes_more IN (0, 1)),
     problem     TEXT,
     outcome     TEXT   CHECK (outcome IN ('sent', 'moot', 'given_up')),
     ended_at    BIGINT,
@@ -36,7 +38,7 @@ CREATE TABLE notices (
     CHECK ((lease_owner IS NULL) = (lease_until IS NULL))
 );
 CREATE UNIQUE INDEX notices_open ON notices (addressee, channel, target, kind) WHERE ended_at IS NULL;
-CREATE INDEX notices_due ON notices (due_at) WHERE ended_at IS NULL;
+CREATE INDEX notices_due ON notices (channel, tries, due_at, id) WHERE ended_at IS NULL;
 CREATE INDEX notices_ended ON notices (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX notices_by_addressee ON notices (addressee, id);
 

@@ -3,9 +3,11 @@
 use engine::PersonActor;
 use engine::notice::{Choices, Quiet};
 use leptos::prelude::*;
+use model::Refusal;
 
 use super::{Fault, Form, Next, Posted, visit};
 use crate::visit::Visit;
+use crate::words::wait;
 
 /// Where it is shown.
 pub(super) const PAGE: &str = "/account/notices";
@@ -29,7 +31,7 @@ pub(crate) async fn notices(
             Ok(done("removed"))
         }
         "test" => {
-            if visit.engine.test_notices(&me).await? {
+            if visit.engine.test_notices(&me).await.map_err(not_tested)? {
                 return Ok(done("tested"));
             }
             Err(Fault::new(409, "Nothing was sent: there is no way to tell you yet. Choose one below."))
@@ -58,6 +60,15 @@ async fn save(
     };
     visit.engine.set_notice_choices(me, Choices { mail, quiet }).await?;
     Ok(done("saved"))
+}
+
+fn not_tested(refusal: Refusal) -> Fault {
+    let Refusal::RateLimited { retry_after } = refusal else { return refusal.into() };
+    let sentence = format!(
+        "Nothing was sent: you have asked for three tests within a minute. Try again in {}.",
+        wait(retry_after)
+    );
+    Fault { retry_after: Some(retry_after), ..Fault::new(429, sentence) }
 }
 
 /// Shows the page again, which then says so.

@@ -20,6 +20,7 @@ use crate::feed::MOST_FEEDS;
 use crate::journal::Journal;
 use crate::live::Viewers;
 use crate::metrics::Metrics;
+use crate::notice::Outbox;
 use crate::nudge::Nudges;
 use crate::open_sends::OpenSends;
 use crate::pipeline;
@@ -49,6 +50,7 @@ struct Inner {
     ending: Ending,
     open_sends: OpenSends,
     queue: Queue,
+    outbox: Outbox,
     streams: Arc<Streams>,
     /// A permit for each feed that is open.
     feeds: Arc<Semaphore>,
@@ -124,6 +126,7 @@ impl Engine {
             ending: Ending::new(),
             open_sends: OpenSends::default(),
             queue: Queue::new(),
+            outbox: Outbox::new(),
             streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             viewers: Viewers::default(),
@@ -296,6 +299,10 @@ impl Engine {
 
     pub(crate) fn open_sends(&self) -> &OpenSends {
         &self.0.open_sends
+    }
+
+    pub(crate) fn outbox(&self) -> &Outbox {
+        &self.0.outbox
     }
 
     pub(crate) fn queue(&self) -> &Queue {

@@ -9,6 +9,7 @@ use tokio::time::MissedTickBehavior;
 use crate::completion::new_receipt;
 use crate::engine::Engine;
 use crate::fail_point;
+use crate::notice::Channel;
 use crate::store::{CallRow, NewReceipt, StoreError, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
@@ -36,6 +37,7 @@ impl Engine {
         let lease = self.catalogue().server.lease;
         let often = Duration::from_millis(500);
         tasks.spawn(self.clone().work_queue());
+        tasks.spawn(keep_push_key_ready(self.clone(), Duration::from_secs(5)));
         tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
             engine.expire_calls().await
@@ -61,9 +63,14 @@ impl Engine {
             engine.check_due_upstreams().await
         }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
-            engine.plan_notices().await?;
-            engine.send_notices().await
+            engine.plan_notices().await
         }));
+        // A job a way: none waits for another, and planning waits for none.
+        for channel in Channel::ALL {
+            tasks.spawn(repeat(self.clone(), Duration::from_secs(2), move |engine| async move {
+                engine.begin_notices(channel).await.map(drop)
+            }));
+        }
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             if engine.sealer().refresh() {
                 tracing::info!("the sealing keys were read again");
@@ -194,6 +201,17 @@ where
         }
     }
     Ok(())
+}
+
+/// Makes the push key ready, and tries again after a pause when that fails.
+async fn keep_push_key_ready(engine: Engine, pause: Duration) {
+    while let Err(refusal) = engine.prepare_push().await {
+        tracing::error!(code = %refusal.problem().code, "the key for push services could not be made; it is tried again");
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = engine.ending().over() => return,
+        }
+    }
 }
 
 /// Does a job again and again. A turn that fails is told to the log; the next one comes all the same.

@@ -14,6 +14,7 @@ mod webhook;
 mod words;
 
 pub use choices::{Choices, Quiet};
+pub(crate) use outbox::Outbox;
 pub use push::NewBrowser;
 pub use standing::{BrowserLine, NoticeLine, NoticeSheet, warnings};
 
@@ -28,6 +29,11 @@ pub enum Channel {
     Push,
     /// A webhook of the catalogue.
     Webhook,
+}
+
+impl Channel {
+    /// Every way.
+    pub(crate) const ALL: [Self; 3] = [Self::Mail, Self::Push, Self::Webhook];
 }
 
 /// What a notice is about.

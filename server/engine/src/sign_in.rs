@@ -194,7 +194,7 @@ impl Engine {
 }
 
 /// At least a second, so that "again" is never "at once".
-fn seconds_until(free_at: Time, now: Time) -> u32 {
+pub(crate) fn seconds_until(free_at: Time, now: Time) -> u32 {
     let micros = free_at.micros() - now.micros();
     u32::try_from((micros + 999_999).div_euclid(1_000_000)).unwrap_or(1).max(1)
 }

@@ -69,7 +69,7 @@ pub use self::invitation::InvitationLine;
 pub use self::key::{KeyRow, NewKey, TokenLine};
 pub use self::list::{Cursor, Turn, Window};
 pub(crate) use self::load::{Connections, Load};
-pub(crate) use self::notice::{NewNotice, NoticeEnd, NoticeRow, Waiting};
+pub(crate) use self::notice::{MOST_CALLS, NewNotice, NoticeEnd, NoticeRow, Waiting};
 pub use self::pause::NewPause;
 pub use self::person::Proof;
 pub use self::prompt::{NewPrompt, PromptRow};

@@ -11,8 +11,8 @@ use desk::{Behaviour, Desk, arrival, decline, parsed, with_keys};
 use engine::ambient::Ambient;
 use engine::notice::{Choices, Outcome, Quiet};
 use engine::seal::Sealer;
-use engine::{Engine, OpenOptions};
-use model::{CallId, CallStatus, Person, Refusal};
+use engine::{Actor, Engine, OpenOptions};
+use model::{Ability, CallId, CallStatus, Person, Refusal};
 use receivers::{Browser, MailServer, PushService};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
@@ -199,6 +199,50 @@ on_both! {
 }
 
 on_both! {
+    async fn no_token_changes_how_its_person_is_told(desk: Desk) {
+        desk.reload_with(PUSH);
+        let engine = &desk.engine;
+        let service = PushService::start().await;
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        let ann = desk.visitor(&desk.ann).await;
+        let abilities = vec![Ability::ActionsRead, Ability::ApprovalsDecide];
+        let (_, token) = engine.make_own_token(&ann, abilities, None).await.expect("a token");
+        let Ok(Actor::Person(bearer)) = engine.authenticate(token.reveal()).await else { panic!("a person") };
+        let id = engine.notice_sheet(&ann).await.expect("a sheet").browsers[0].id;
+        let new = Browser::new().subscription(service.endpoint("two"));
+        assert_eq!(engine.add_browser(&bearer, new).await, Err(Refusal::Denied));
+        assert_eq!(engine.remove_browser(&bearer, id).await, Err(Refusal::Denied));
+        let choices = Choices { mail: false, quiet: None };
+        assert_eq!(engine.set_notice_choices(&bearer, choices).await, Err(Refusal::Denied));
+        assert_eq!(engine.test_notices(&bearer).await, Err(Refusal::Denied));
+        let sheet = engine.notice_sheet(&ann).await.expect("a sheet");
+        assert_eq!((sheet.browsers.len(), sheet.choices.mail, service.pushed().len()), (1, true, 0));
+    }
+}
+
+on_both! {
+    async fn three_tests_a_minute_are_sent(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let ann = desk.visitor(&desk.ann).await;
+        for _ in 0..3 {
+            assert_eq!(desk.engine.test_notices(&ann).await, Ok(true));
+        }
+        let refused = desk.engine.test_notices(&ann).await;
+        assert!(matches!(refused, Err(Refusal::RateLimited { retry_after: 1..=60 })), "{refused:?}");
+        let max = desk.visitor(&desk.max).await;
+        assert_eq!(desk.engine.test_notices(&max).await, Ok(true), "everybody has their own");
+        assert_eq!((mail.tries(), open(&desk).await), (4, 0));
+        desk.pass(61);
+        // One that is still on its way is not joined by another.
+        mail.refuse(Some("451 later"));
+        for _ in 0..4 {
+            assert_eq!(desk.engine.test_notices(&ann).await, Ok(true));
+        }
+        assert_eq!((mail.tries(), open(&desk).await), (5, 1));
+    }
+}
+
+on_both! {
     async fn two_nodes_send_one(desk: Desk) {
         let mail = mail_of(&desk).await;
         let second = desk.second_node().await;
@@ -211,6 +255,72 @@ on_both! {
             assert_eq!(mail.tries(), round);
         }
     }
+}
+
+on_both! {
+    async fn what_is_owed_while_another_node_sends_is_told_too(desk: Desk) {
+        desk.reload_with(&slack("to = [\"role:member\"]"));
+        let second = desk.second_node().await;
+        second.replace_catalogue(desk.engine.catalogue().as_ref().clone());
+        note(&desk, "x").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        desk.upstream.behave(Behaviour::Wait);
+        let first = desk.engine.clone();
+        let sending = tokio::spawn(async move { first.send_notices().await });
+        desk.upstream.until_writes(1).await;
+        // The first node has read what waits; this call it has not read.
+        note(&desk, "y").await;
+        desk.pass(61);
+        second.plan_notices().await.expect("planned");
+        desk.upstream.release();
+        sending.await.expect("no panic").expect("sent");
+        desk.upstream.behave(Behaviour::Answer(200, String::new()));
+        turn(&desk.engine).await;
+        assert_eq!(desk.upstream.writes().len(), 1, "not within five minutes");
+        desk.pass(301);
+        turn(&second).await;
+        turn(&desk.engine).await;
+        let writes = desk.upstream.writes();
+        assert_eq!((writes.len(), open(&desk).await), (2, 0));
+        assert!(writes[1].body.contains("2 calls wait for a person"), "{}", writes[1].body);
+    }
+}
+
+on_both! {
+    async fn servers_that_do_not_answer_keep_nobody_else_waiting(desk: Desk) {
+        let mail = MailServer::start().await;
+        let chats: String = (0..20)
+            .map(|index| slack("to = [\"role:member\"]").replace("\"chat\"", &format!("\"chat{index}\"")))
+            .collect();
+        desk.reload_with(&format!("[notices]\nevery = \"30s\"\n{}{chats}", mail_table(&mail)));
+        desk.upstream.behave(Behaviour::Wait);
+        note(&desk, "x").await;
+        desk.pass(61);
+        let jobs = desk.engine.start_jobs();
+        // As many as there are places; none of them is answered, and four more are due.
+        desk.upstream.until_writes(16).await;
+        until_mails(&mail, 1).await;
+        note(&desk, "y").await;
+        desk.pass(61);
+        desk.engine.plan_notices().await.expect("planned");
+        until_mails(&mail, 2).await;
+        assert_eq!(desk.upstream.writes().len(), 16);
+        desk.upstream.behave(Behaviour::Answer(200, String::new()));
+        desk.upstream.release();
+        jobs.stop().await;
+    }
+}
+
+/// Waits until that many mails were offered.
+async fn until_mails(mail: &MailServer, count: usize) {
+    for _ in 0..2_000 {
+        if mail.tries() >= count {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("{} mails came, {count} were awaited", mail.tries());
 }
 
 on_both! {
@@ -487,6 +597,53 @@ on_both! {
         node.replace_catalogue(desk.engine.catalogue().as_ref().clone());
         assert_eq!(node.notice_sheet(&ann).await.expect("a sheet").push_key, before);
         node.test_notices(&ann).await.expect("tested");
+        assert!(browser.read(&service.pushed()[0].body).contains("A test notice"));
+    }
+}
+
+on_both! {
+    async fn the_push_key_is_made_at_the_start_and_not_by_looking(desk: Desk) {
+        let ann = desk.visitor(&desk.ann).await;
+        assert_eq!(desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key, None);
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM push_keys").await, 0);
+        let jobs = desk.engine.start_jobs();
+        until_rows(&desk, "push_keys", 1).await;
+        jobs.stop().await;
+        let key = desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key;
+        assert!(key.is_some());
+        desk.engine.prepare_push().await.expect("as it was");
+        assert_eq!(desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key, key);
+    }
+}
+
+/// Waits until a table has that many rows.
+async fn until_rows(desk: &Desk, table: &str, count: i64) {
+    for _ in 0..400 {
+        if desk.database.count(&format!("SELECT COUNT(*) FROM {table}")).await == count {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("{table} never had {count} rows");
+}
+
+on_both! {
+    async fn a_push_key_that_nothing_opens_is_replaced_and_its_browsers_are_dropped(desk: Desk) {
+        desk.reload_with(PUSH);
+        let service = PushService::start().await;
+        let ann = desk.visitor(&desk.ann).await;
+        browser_of(&desk, &desk.ann, &service, "one").await;
+        let lost = desk.engine.notice_sheet(&ann).await.expect("a sheet").push_key;
+        let node = with_keys(&desk, &Sealer::generate(&Ambient::system())).await;
+        node.replace_catalogue(desk.engine.catalogue().as_ref().clone());
+        assert_eq!(node.notice_sheet(&ann).await.expect("a sheet").push_key, None);
+        node.prepare_push().await.expect("a new one");
+        let sheet = node.notice_sheet(&ann).await.expect("a sheet");
+        assert!(sheet.browsers.is_empty() && sheet.push_key.is_some() && sheet.push_key != lost);
+        // Turned on again, it is told.
+        let browser = Browser::new();
+        node.add_browser(&ann, browser.subscription(service.endpoint("two"))).await.expect("a browser");
+        assert_eq!(node.test_notices(&ann).await, Ok(true));
         assert!(browser.read(&service.pushed()[0].body).contains("A test notice"));
     }
 }

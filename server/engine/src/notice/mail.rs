@@ -152,7 +152,7 @@ mod tests {
     use crate::notice::Kind;
 
     fn written(to: &str) -> Option<String> {
-        let words = Words::of(Kind::Test, &[], "you");
+        let words = Words::of(Kind::Test, &[], "you", chrono_tz::Tz::UTC);
         let message = Message {
             id: "ntc_1",
             from: "desk@house.example",

@@ -1,20 +1,23 @@
 //! The outbox: what is due is taken by one process, sent, and marked.
+//!
+//! Every way has places of its own, each handing-over takes one and is a task of its own. Whoever does not answer keeps a
+//! place until the time is up; what has been tried least often is taken next, so that what is new goes before it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures::StreamExt as _;
-use model::{BrowserId, PersonId, Time};
+use chrono_tz::Tz;
+use model::{BrowserId, NoticeId, PersonId, Time};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use super::words::Words;
 use super::{Channel, Kind, NotDelivered, Outcome, WEBHOOK};
 use crate::engine::Engine;
-use crate::store::{NoticeEnd, NoticeRow, StoreError, Waiting};
+use crate::store::{NewNotice, NoticeEnd, NoticeRow, StoreError, Waiting};
 
-/// The most notices that one turn takes on.
-const BATCH: i64 = 100;
-
-/// How many are sent at once: one server that does not answer keeps no other notice waiting.
-const AT_ONCE: usize = 8;
+/// The most notices that one turn begins with on one way.
+const BATCH: usize = 100;
 
 /// How long handing one over may take.
 const LONGEST: Duration = Duration::from_secs(45);
@@ -32,13 +35,60 @@ const GIVEN_UP_AFTER: i64 = 86_400;
 /// Seconds for which it can be seen how a notice ended.
 const KEPT: i64 = 86_400;
 
+/// The places of each way. Mail has one server, browsers and webhooks have many.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    mail: Arc<Semaphore>,
+    push: Arc<Semaphore>,
+    webhook: Arc<Semaphore>,
+}
+
+impl Outbox {
+    pub(crate) fn new() -> Self {
+        let places = |count| Arc::new(Semaphore::new(count));
+        Self { mail: places(8), push: places(32), webhook: places(16) }
+    }
+
+    fn places(&self, channel: Channel) -> &Arc<Semaphore> {
+        match channel {
+            Channel::Mail => &self.mail,
+            Channel::Push => &self.push,
+            Channel::Webhook => &self.webhook,
+        }
+    }
+}
+
 impl Engine {
-    /// Sends what is due. What another process has taken is left to it.
+    /// Sends what is due, and returns when all of it has ended. What another process has taken is left to it.
     pub async fn send_notices(&self) -> Result<(), StoreError> {
-        let due = self.store().due_notices(self.now(), BATCH).await?;
-        let sends = futures::stream::iter(due).map(|notice| self.send_notice(notice));
-        let ends: Vec<Result<(), StoreError>> = sends.buffer_unordered(AT_ONCE).collect().await;
-        ends.into_iter().collect()
+        let ways = Channel::ALL.map(|channel| self.begin_notices(channel));
+        let begun = futures::future::try_join_all(ways).await?;
+        futures::future::join_all(begun.into_iter().flatten()).await;
+        Ok(())
+    }
+
+    /// Begins to send what is due on this way, and does not wait for how that ends. While every place is taken, it waits
+    /// for one.
+    pub(crate) async fn begin_notices(&self, channel: Channel) -> Result<Vec<JoinHandle<()>>, StoreError> {
+        let mut begun = Vec::new();
+        while begun.len() < BATCH {
+            let place = tokio::select! {
+                place = self.outbox().places(channel).clone().acquire_owned() => place,
+                () = self.ending().over() => break,
+            };
+            // Looked for once there is a place: what is new by then goes first.
+            let Some(notice) = self.store().due_notice(channel, self.now()).await? else { break };
+            let Some(notice) = self.taken(notice).await? else { continue };
+            let engine = self.clone();
+            begun.push(self.spawn(async move {
+                let _place = place;
+                let id = notice.id;
+                if let Err(error) = engine.deliver_taken(notice).await {
+                    tracing::error!(%error, notice = %id, "how a notice ended could not be marked; it is sent again");
+                }
+            }));
+        }
+        Ok(begun)
     }
 
     /// Forgets what was told long ago.
@@ -48,12 +98,24 @@ impl Engine {
         Ok(tellings.max(self.store().delete_old_notices(before, limit).await?))
     }
 
-    /// Takes one notice, sends it, and marks how that ended. `at least once`: dying between the two repeats it.
+    /// Takes one notice and sends it, unless another process has taken it.
     pub(super) async fn send_notice(&self, notice: NoticeRow) -> Result<(), StoreError> {
-        let (store, now) = (self.store(), self.now());
-        if !store.take_notice(notice.id, now, self.node(), now.plus_seconds(LEASE)).await? {
-            return Ok(());
+        match self.taken(notice).await? {
+            Some(notice) => self.deliver_taken(notice).await,
+            None => Ok(()),
         }
+    }
+
+    /// The notice, once this process has it.
+    async fn taken(&self, notice: NoticeRow) -> Result<Option<NoticeRow>, StoreError> {
+        let now = self.now();
+        let is_ours = self.store().take_notice(notice.id, now, self.node(), now.plus_seconds(LEASE)).await?;
+        Ok(is_ours.then_some(notice))
+    }
+
+    /// Sends a notice that was taken, and marks how that ended. `at least once`: dying between the two repeats it.
+    async fn deliver_taken(&self, notice: NoticeRow) -> Result<(), StoreError> {
+        let (store, now) = (self.store(), self.now());
         if let Some(later) = self.quiet_until(&notice, now).await? {
             return store.put_notice_back(notice.id, self.node(), later, None, false).await.map(drop);
         }
@@ -110,8 +172,16 @@ impl Engine {
     }
 
     async fn deliver(&self, notice: &NoticeRow, waiting: &[Waiting]) -> Result<(), NotDelivered> {
-        let who = if notice.channel == Channel::Webhook { "a person" } else { "you" };
-        let words = Words::of(notice.kind, waiting, who);
+        let words = match notice.addressee.parse::<PersonId>() {
+            Ok(person) => {
+                let zone = self.zone_of(person).await.map_err(|error| {
+                    tracing::error!(%error, notice = %notice.id, "a notice could not be made");
+                    NotDelivered::Later("The database did not answer.".to_owned())
+                })?;
+                Words::of(notice.kind, waiting, "you", zone)
+            }
+            Err(_) => Words::of(notice.kind, waiting, "a person", Tz::UTC),
+        };
         match notice.channel {
             Channel::Mail => self.send_mail(notice, &words).await,
             Channel::Push => self.send_push(notice, &words).await,
@@ -119,7 +189,8 @@ impl Engine {
         }
     }
 
-    /// Marks a notice as ended. Every call that it told of counts as told, so that none is told again by itself.
+    /// Marks a notice as ended. Every call that it told of counts as told, so that none is told again by itself. What was
+    /// owed while it was on its way goes into one after it.
     async fn end(
         &self,
         notice: &NoticeRow,
@@ -132,13 +203,31 @@ impl Engine {
         }
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
-            return Ok(());
-        }
+        // Tellings first, as where they are owed: two that wait for each other would wait for ever.
         for one in told {
             tx.claim_telling(&notice.addressee, one.call, now).await?;
         }
+        if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
+            return Ok(());
+        }
+        if notice.kind == Kind::Waiting && tx.owes_more(notice.id, &notice.addressee, told).await? {
+            tx.insert_notice(&self.after(notice, outcome, now)).await?;
+        }
         tx.commit().await
+    }
+
+    /// The notice that comes after one that is just ending.
+    fn after<'n>(&self, ended: &'n NoticeRow, outcome: Outcome, now: Time) -> NewNotice<'n> {
+        let every = if outcome == Outcome::Sent { self.seconds(self.catalogue().notices.every) } else { 0 };
+        NewNotice {
+            id: NoticeId::from_uuid(self.ambient().uuid()),
+            addressee: &ended.addressee,
+            channel: ended.channel,
+            target: &ended.target,
+            kind: ended.kind,
+            created_at: now,
+            due_at: now.plus_seconds(every),
+        }
     }
 
     async fn try_later(&self, notice: &NoticeRow, why: &str) -> Result<(), StoreError> {

@@ -56,9 +56,12 @@ impl Engine {
     /// Tells this person in this browser from now on. A browser that is known already is known by its newest keys.
     ///
     /// # Errors
-    /// `Invalid` when the endpoint is none that may be sent to, the keys are none, or there are too many browsers.
+    /// `Invalid` when the endpoint is none that may be sent to, the keys are none, or there are too many browsers;
+    /// `Denied` without a live session.
     pub async fn add_browser(&self, person: &PersonActor, new: NewBrowser) -> Result<BrowserId, Refusal> {
+        person.in_person()?;
         self.check_browser(&new)?;
+        self.push_key().await?;
         let endpoint_hash: [u8; 32] = Sha256::digest(&new.endpoint).into();
         let others = self.store().browsers_of(person.id()).await?;
         if others.iter().filter(|other| other.endpoint_hash != endpoint_hash).count() >= MOST_BROWSERS {
@@ -83,7 +86,11 @@ impl Engine {
     }
 
     /// Tells a person in this browser no more. `false`: it is none of theirs.
+    ///
+    /// # Errors
+    /// `Denied` without a live session.
     pub async fn remove_browser(&self, person: &PersonActor, id: BrowserId) -> Result<bool, Refusal> {
+        person.in_person()?;
         Ok(self.store().delete_browser(person.id(), id).await?)
     }
 

@@ -8,6 +8,7 @@ use super::{Channel, Choices, Kind, Outcome};
 use crate::actor::PersonActor;
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
+use crate::sign_in::seconds_until;
 use crate::store::{NewNotice, NoticeRow};
 
 /// How many of the newest notices somebody is shown.
@@ -25,7 +26,7 @@ pub struct NoticeSheet {
     pub choices: Choices,
     /// Their browsers.
     pub browsers: Vec<BrowserLine>,
-    /// The desk's public key, for a browser that wants to be told; `None`: it cannot be read now.
+    /// The desk's public key, for a browser that wants to be told; `None`: there is none yet, or it cannot be read.
     pub push_key: Option<String>,
     /// After how long a call that waits is told.
     pub after: Duration,
@@ -63,8 +64,14 @@ pub struct NoticeLine {
     pub problem: Option<String>,
 }
 
+/// How many tests somebody gets in a minute.
+const MOST_TESTS: usize = 3;
+
+/// In seconds.
+const MINUTE: i64 = 60;
+
 impl Engine {
-    /// How this person is told.
+    /// How this person is told. Changes nothing.
     pub async fn notice_sheet(&self, person: &PersonActor) -> Result<NoticeSheet, Refusal> {
         let browsers: Vec<BrowserLine> = self
             .store()
@@ -83,7 +90,7 @@ impl Engine {
         Ok(NoticeSheet {
             has_mail: self.catalogue().mail.is_some(),
             choices: self.store().notice_choices(person.id()).await?,
-            push_key: self.push_key().await.ok().map(|key| key.public()),
+            push_key: self.kept_push_key().await.ok().flatten().map(|key| key.public()),
             after: self.catalogue().notices.after,
             latest: latest.map(|row| line(row, &browsers)).collect(),
             browsers,
@@ -91,13 +98,21 @@ impl Engine {
     }
 
     /// Keeps how this person wants to be told.
+    ///
+    /// # Errors
+    /// `Denied` without a live session.
     pub async fn set_notice_choices(&self, person: &PersonActor, choices: Choices) -> Result<(), Refusal> {
+        person.in_person()?;
         Ok(self.store().set_notice_choices(person.id(), choices, self.now()).await?)
     }
 
     /// Sends a test on every way of this person's, quiet hours or not, and waits a little for how that ends. `false`:
-    /// there is no way.
+    /// there is no way. A way whose last test is still on its way gets no second one.
+    ///
+    /// # Errors
+    /// `RateLimited` after three tests within a minute; `Denied` without a live session.
     pub async fn test_notices(&self, person: &PersonActor) -> Result<bool, Refusal> {
+        person.in_person()?;
         let addressee = person.id().to_string();
         let choices = self.store().notice_choices(person.id()).await?;
         let mut ways = Vec::new();
@@ -120,6 +135,13 @@ impl Engine {
                 due_at: now,
             };
             tx.insert_notice(&new).await?;
+        }
+        // Counted with the new ones: two that are asked for at once cannot both be the last one that may be.
+        let most = MOST_TESTS * ways.len().max(1);
+        let newest = tx.tests_since(&addressee, now.plus_seconds(-MINUTE)).await?;
+        if newest.len() > most {
+            let free_at = newest[newest.len() - most - 1].plus_seconds(MINUTE);
+            return Err(Refusal::RateLimited { retry_after: seconds_until(free_at, now) });
         }
         tx.commit().await?;
         let engine = self.clone();

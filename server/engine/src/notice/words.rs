@@ -1,10 +1,11 @@
 //! What a notice says: how many calls wait, since when, and where to look. Nothing that an agent wrote, no title and
 //! no target. Plain ASCII, so that it arrives everywhere as it is.
 
+use chrono_tz::Tz;
 use model::Time;
 
 use super::Kind;
-use crate::store::Waiting;
+use crate::store::{MOST_CALLS, Waiting};
 
 /// What a notice says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +16,15 @@ pub(super) struct Words {
     pub(super) since: String,
     /// Where to look: a path of the desk.
     pub(super) path: String,
-    /// How many wait.
+    /// How many wait; it is not counted beyond a thousand.
     pub(super) count: usize,
     /// Since when the oldest waits.
     pub(super) oldest: Option<Time>,
 }
 
 impl Words {
-    /// Of what waits now. `who` is “you” or “a person”.
-    pub(super) fn of(kind: Kind, waiting: &[Waiting], who: &str) -> Self {
+    /// Of what waits now. `who` is “you” or “a person”, and times are those of their zone.
+    pub(super) fn of(kind: Kind, waiting: &[Waiting], who: &str, zone: Tz) -> Self {
         if kind == Kind::Test {
             return Self {
                 title: "A test notice from Countersign".to_owned(),
@@ -34,7 +35,7 @@ impl Words {
             };
         }
         let oldest = waiting.iter().map(|one| one.since).min();
-        let since = oldest.map(|time| time.to_chrono().format("%-d %B %Y, %H:%M UTC").to_string());
+        let since = oldest.map(|time| written(time, zone));
         let since = since.unwrap_or_default();
         let (title, since, path) = match waiting {
             [one] => (
@@ -43,12 +44,12 @@ impl Words {
                 format!("/inbox/{}", one.call),
             ),
             many => (
-                format!("{} calls wait for {who}", many.len()),
+                format!("{} calls wait for {who}", counted(many.len())),
                 format!("The oldest has waited since {since}."),
                 "/inbox".to_owned(),
             ),
         };
-        Self { title, since, path, count: waiting.len(), oldest }
+        Self { title, since, path, count: waiting.len().min(usize::from(MOST_CALLS)), oldest }
     }
 
     /// The text of a mail.
@@ -64,5 +65,52 @@ impl Words {
     /// One line for a chat.
     pub(super) fn line(&self, desk: &str) -> String {
         format!("{}. {} {desk}{}", self.title, self.since, self.path)
+    }
+}
+
+/// `30 November 2026, 10:30 (Europe/Berlin)`: the zone's name, as its short forms are not plain everywhere.
+fn written(time: Time, zone: Tz) -> String {
+    let clock = time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M");
+    if zone == Tz::UTC {
+        format!("{clock} UTC")
+    } else {
+        format!("{clock} ({})", zone.name().replace('_', " "))
+    }
+}
+
+/// “7”, or “More than 1000”.
+fn counted(count: usize) -> String {
+    if count > usize::from(MOST_CALLS) { format!("More than {MOST_CALLS}") } else { count.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CallId;
+
+    use super::*;
+    use crate::ambient::Ambient;
+
+    fn waiting(count: usize) -> Vec<Waiting> {
+        let since = Time::parse("2026-11-30T09:30:00Z").expect("a time");
+        let call = || CallId::from_uuid(Ambient::system().uuid());
+        (0..count).map(|_| Waiting { call: call(), since }).collect()
+    }
+
+    #[test]
+    fn times_are_those_of_ones_own_zone_and_name_it() {
+        let since = |zone| Words::of(Kind::Waiting, &waiting(1), "you", zone).since;
+        assert_eq!(since(Tz::UTC), "It has waited since 30 November 2026, 09:30 UTC.");
+        assert_eq!(since(Tz::Europe__Berlin), "It has waited since 30 November 2026, 10:30 (Europe/Berlin).");
+        assert_eq!(
+            since(Tz::America__New_York),
+            "It has waited since 30 November 2026, 04:30 (America/New York)."
+        );
+    }
+
+    #[test]
+    fn more_than_are_counted_are_called_more() {
+        let title = |count| Words::of(Kind::Waiting, &waiting(count), "you", Tz::UTC).title;
+        assert_eq!(title(1_000), "1000 calls wait for you");
+        assert_eq!(title(1_001), "More than 1000 calls wait for you");
     }
 }

@@ -3,6 +3,8 @@
 //! A call owes somebody one notice: the row in `notice_told` is the claim, and only one node can make it. Taking a
 //! notice to send it is one `UPDATE` under a lease, as in the queue.
 
+use std::collections::HashSet;
+
 use model::{CallId, NoticeId, PersonId, Time};
 use sqlx::any::AnyRow;
 
@@ -77,8 +79,8 @@ const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.create
 const DECIDES: &str = "FROM waiting w JOIN who s ON s.subject = w.subject WHERE s.person_id <> w.barred \
     AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = w.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
 
-/// The most calls that are looked at for one notice.
-pub(crate) const MOST_CALLS: i64 = 1_000;
+/// The most calls that a notice counts. One more is looked at, so that it can say that there are more.
+pub(crate) const MOST_CALLS: u16 = 1_000;
 
 impl Store {
     /// People who may decide a call that was held before `before`, were not told of it, and can be told: by mail when
@@ -124,7 +126,7 @@ impl Store {
              ORDER BY w.id LIMIT $4"
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
-        waiting(&query.bind(MOST_CALLS).fetch_all(&self.read).await?)
+        waiting(&query.bind(i64::from(MOST_CALLS) + 1).fetch_all(&self.read).await?)
     }
 
     /// The held calls that anybody of these subjects may decide, oldest first. `untold`: only those that the webhook of
@@ -148,7 +150,7 @@ impl Store {
             .bind(before.micros())
             .bind(now.micros())
             .bind(untold.unwrap_or_default().to_owned())
-            .bind(MOST_CALLS);
+            .bind(i64::from(MOST_CALLS) + 1);
         for subject in subjects {
             query = query.bind(subject.clone());
         }
@@ -174,14 +176,19 @@ impl Store {
         Ok(last.map(Time::from_micros))
     }
 
-    /// What is due and nobody is sending, oldest first.
-    pub(crate) async fn due_notices(&self, now: Time, limit: i64) -> Result<Vec<NoticeRow>, StoreError> {
+    /// What is due on this way and nobody is sending: of those that were tried least often, the oldest.
+    pub(crate) async fn due_notice(
+        &self,
+        channel: Channel,
+        now: Time,
+    ) -> Result<Option<NoticeRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{COLUMNS} WHERE ended_at IS NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1) \
-             ORDER BY due_at, id LIMIT $2"
+            "{COLUMNS} WHERE channel = $2 AND ended_at IS NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1) \
+             ORDER BY tries, due_at, id LIMIT 1"
         ));
-        let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
-        rows.iter().map(notice).collect()
+        let row =
+            sqlx::query(sql).bind(now.micros()).bind(channel.as_str()).fetch_optional(&self.read).await?;
+        row.as_ref().map(notice).transpose()
     }
 
     /// The newest notices of somebody, newest first.
@@ -191,7 +198,8 @@ impl Store {
         rows.iter().map(notice).collect()
     }
 
-    /// Takes a notice to send it. `false`: it is not due any more, or another process has it.
+    /// Takes a notice to send it; what waits is read after this. `false`: it is not due any more, or another process has
+    /// it.
     pub(crate) async fn take_notice(
         &self,
         id: NoticeId,
@@ -200,7 +208,7 @@ impl Store {
         until: Time,
     ) -> Result<bool, StoreError> {
         let query = sqlx::query(
-            "UPDATE notices SET lease_owner = $3, lease_until = $4, tries = tries + 1 WHERE id = $1 AND ended_at IS NULL \
+            "UPDATE notices SET lease_owner = $3, lease_until = $4, tries = tries + 1, owes_more = 0 WHERE id = $1 AND ended_at IS NULL \
              AND due_at <= $2 AND (lease_until IS NULL OR lease_until <= $2)",
         )
         .bind(id.to_string())
@@ -307,11 +315,12 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Puts a notice into the outbox. `false`: one like it is there and not sent, and tells of this too.
-    pub(crate) async fn insert_notice(&mut self, new: &NewNotice<'_>) -> Result<bool, StoreError> {
-        let done = sqlx::query(
+    /// Puts a notice into the outbox. One like it that is there and not sent tells of this too: when it is taken, or, by
+    /// its mark, in one after it when somebody has taken it already.
+    pub(crate) async fn insert_notice(&mut self, new: &NewNotice<'_>) -> Result<(), StoreError> {
+        sqlx::query(
             "INSERT INTO notices (id, addressee, channel, target, kind, created_at, due_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-             ON CONFLICT DO NOTHING",
+             ON CONFLICT (addressee, channel, target, kind) WHERE ended_at IS NULL DO UPDATE SET owes_more = 1",
         )
         .bind(new.id.to_string())
         .bind(new.addressee)
@@ -322,7 +331,47 @@ impl Tx {
         .bind(new.due_at.micros())
         .execute(&mut *self.inner)
         .await?;
-        Ok(done.rows_affected() == 1)
+        Ok(())
+    }
+
+    /// When the tests of somebody were asked for since then, in order.
+    pub(crate) async fn tests_since(
+        &mut self,
+        addressee: &str,
+        since: Time,
+    ) -> Result<Vec<Time>, StoreError> {
+        let times: Vec<i64> = sqlx::query_scalar(
+            "SELECT created_at FROM notices WHERE addressee = $1 AND kind = 'test' AND created_at > $2 ORDER BY created_at",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .fetch_all(&mut *self.inner)
+        .await?;
+        Ok(times.into_iter().map(Time::from_micros).collect())
+    }
+
+    /// Whether a notice that ends now owes more than what it told: its addressee was owed a held call since it was taken.
+    pub(crate) async fn owes_more(
+        &mut self,
+        id: NoticeId,
+        addressee: &str,
+        told: &[Waiting],
+    ) -> Result<bool, StoreError> {
+        let mark: i64 = sqlx::query_scalar("SELECT owes_more FROM notices WHERE id = $1")
+            .bind(id.to_string())
+            .fetch_one(&mut *self.inner)
+            .await?;
+        if mark == 0 {
+            return Ok(false);
+        }
+        let owed: Vec<String> = sqlx::query_scalar(
+            "SELECT t.call_id FROM notice_told t JOIN calls c ON c.id = t.call_id WHERE t.addressee = $1 AND c.state = 'held'",
+        )
+        .bind(addressee)
+        .fetch_all(&mut *self.inner)
+        .await?;
+        let told: HashSet<String> = told.iter().map(|one| one.call.to_string()).collect();
+        Ok(owed.iter().any(|call| !told.contains(call)))
     }
 
     /// Ends a notice that this process has taken. `false`: another process has taken it over.

@@ -74,6 +74,30 @@ impl Store {
 }
 
 impl Tx {
+    /// Puts a key in the place of one that cannot be opened, and forgets every browser, as each was told with the old one:
+    /// how many. `None`: the old one is not there any more, and nothing was changed.
+    pub(crate) async fn replace_push_key(
+        &mut self,
+        name: &str,
+        old: &[u8],
+        new: &[u8],
+        now: Time,
+    ) -> Result<Option<u64>, StoreError> {
+        let replaced =
+            sqlx::query("UPDATE push_keys SET secret = $1, made_at = $2 WHERE name = $3 AND secret = $4")
+                .bind(new.to_vec())
+                .bind(now.micros())
+                .bind(name)
+                .bind(old.to_vec())
+                .execute(&mut *self.inner)
+                .await?;
+        if replaced.rows_affected() == 0 {
+            return Ok(None);
+        }
+        let gone = sqlx::query("DELETE FROM push_subscriptions").execute(&mut *self.inner).await?;
+        Ok(Some(gone.rows_affected()))
+    }
+
     /// Keeps a browser. An endpoint is one browser: whoever had it before is told there no more.
     pub(crate) async fn insert_browser(&mut self, browser: &BrowserRow) -> Result<(), StoreError> {
         sqlx::query("DELETE FROM push_subscriptions WHERE endpoint_hash = $1")

@@ -44,6 +44,9 @@ async fn all(desk: &Desk, filter: &EventFilter) -> Vec<Leaf<Event>> {
     pages
 }
 
+/// Whether the line of this number is among what is asked for.
+type Fits = fn(i64) -> bool;
+
 on_both! {
     async fn each_filter_gives_what_fits(desk: Desk) {
         fill(&desk, 0, 599).await;
@@ -55,7 +58,6 @@ on_both! {
         let rare = EventFilter { action: Some("rare".to_owned()), ..every.clone() };
         let both = EventFilter { agent: Some(careful), ..refused.clone() };
         let none = EventFilter { kind: Some(EventType::Held), ..every.clone() };
-        type Fits = fn(i64) -> bool;
         let cases: [(EventFilter, Fits); 6] = [
             (every, |_| true),
             (refused, |n| n % 4 == 1),

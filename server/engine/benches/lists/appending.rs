@@ -30,10 +30,10 @@ pub(crate) async fn measure(desk: &Filled) -> Value {
             let drop = format!("DROP INDEX {index}");
             database.execute(AssertSqlSafe(drop)).await.expect("dropped");
         }
-        let begin = 300_000_000_000 + i64::try_from(turn).expect("small") * 10 * COUNT;
-        append(&mut database, begin - COUNT, 500).await;
+        let first = 300_000_000_000 + i64::try_from(turn).expect("small") * 10 * COUNT;
+        append(&mut database, first - COUNT, 500).await;
         let begun = Instant::now();
-        append(&mut database, begin, COUNT).await;
+        append(&mut database, first, COUNT).await;
         let each = begun.elapsed().as_micros() / u128::from(COUNT.unsigned_abs());
         println!("  {name:<50} {each:>5}");
         found.push(json!({ "with": name, "us": u64::try_from(each).unwrap_or(u64::MAX) }));

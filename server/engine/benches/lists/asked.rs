@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use engine::{PageAsked, ReceiptFilter};
+use engine::{InboxFilter, PageAsked, ReceiptFilter};
 use model::{Outcome, ReceiptId, Time};
 
 use super::filled::{BEGIN, Filled, person_id, receipt_id};
@@ -51,6 +51,7 @@ fn from_row(share: i64, desk: &Filled, sign: &str) -> PageAsked {
     PageAsked { limit: None, cursor: Some(URL_SAFE_NO_PAD.encode(format!("{sign}{id}"))) }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what a filter holds")]
 fn time(share: i64, desk: &Filled) -> Option<Time> {
     Some(Time::from_micros(BEGIN + desk.receipts * share / 100 * 1_000_000))
 }
@@ -59,6 +60,7 @@ fn first(filter: ReceiptFilter) -> (ReceiptFilter, PageAsked) {
     (filter, PageAsked::default())
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what a filter holds")]
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -184,7 +186,10 @@ impl Wanted {
                 desk.engine.story(&who, *id).await.expect("storage").expect("a receipt");
             }
             Kind::Inbox => {
-                desk.engine.inbox(&who, &PageAsked::default()).await.expect("a page");
+                desk.engine
+                    .inbox(&who, &InboxFilter::default(), &PageAsked::default())
+                    .await
+                    .expect("a page");
             }
             Kind::Count => {
                 desk.engine.inbox_count(&who).await.expect("a number");

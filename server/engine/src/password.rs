@@ -35,6 +35,12 @@ const OBVIOUS: [&str; 19] = [
     "abcdefghijklmnopqrstuvwxyz",
 ];
 
+/// Why a password cannot be kept at all, however weak it may be; `None`: it can.
+pub fn unusable(password: &str) -> Option<&'static str> {
+    let is_usable = !password.is_empty() && password.len() <= LONGEST && !password.contains('\0');
+    (!is_usable).then_some("The password has to be 1 to 1,024 bytes, without NUL.")
+}
+
 /// What is wrong with a password that somebody wants; `None`: it is taken. `about` is what others know of them: their
 /// address and their name.
 pub fn fault(password: &str, about: &[&str]) -> Option<&'static str> {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
+use engine::password;
 use engine::registry::PersonWanted;
 use model::{Person, Role};
 use serde_json::json;
@@ -96,6 +97,7 @@ impl Add {
         let password =
             piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, "Nobody was added.")?;
         let engine = super::engine(config).await?;
+        warn_of_weak(password.expose(), &[&self.email, &self.name]);
         let password = Some(password.expose().to_owned());
         let wanted = PersonWanted { email: self.email, name: self.name, roles: vec![self.role], password };
         let added = engine.add_person(wanted).await;
@@ -110,11 +112,19 @@ impl SetPassword {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         let undone = "No password was changed.";
         let password = piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, undone)?;
+        warn_of_weak(password.expose(), &[&self.email]);
         let set = super::engine(config).await?.set_password(&self.email, password.expose()).await;
         let id = set.map_err(|refusal| Failure::refused(&refusal, undone))?;
         let text = format!("{} has a new password and is signed out everywhere.", self.email);
         self.output.print(&json!({ "id": id, "email": self.email }), &text)?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Whoever runs the desk may choose what its pages would refuse, and is told.
+fn warn_of_weak(password: &str, about: &[&str]) {
+    if let Some(fault) = password::fault(password, about) {
+        eprintln!("countersign: it is taken, and it is weak. {fault}");
     }
 }
 

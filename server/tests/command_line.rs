@@ -164,8 +164,10 @@ fn the_log_can_be_read_by_a_machine() {
     child.kill().expect("told");
     let output = child.wait_with_output().expect("an end");
     let log = String::from_utf8(output.stderr).expect("text");
+    // The link for the first admin is for whoever looks at the console, between the lines of the log.
+    let lines = log.lines().filter(|line| line.starts_with('{'));
     let lines: Vec<Value> =
-        log.lines().map(|line| serde_json::from_str(line).expect("one object a line")).collect();
+        lines.map(|line| serde_json::from_str(line).expect("one object a line")).collect();
     let asked = lines.iter().find(|line| line["path"] == "/v1/receipts").expect("the request is told");
     assert_eq!((&asked["method"], &asked["status"]), (&json!("GET"), &json!(401)));
     assert!(asked["span"]["id"].is_string(), "it is named by its request id: {asked}");
@@ -586,17 +588,16 @@ fn the_sealing_key_is_rotated_while_the_server_runs() {
     place.json("credential set mail --json", "s3cr3t");
     let old = keys();
     let told = place.json("keys rotate --json", "");
-    assert_eq!(
-        (&told["rotated"], &told["resealed"], &told["unreadable"]),
-        (&json!(true), &json!(1), &json!(0))
-    );
+    assert_eq!((&told["rotated"], &told["unreadable"]), (&json!(true), &json!(0)));
+    // The secret, and the key for web push, which the server makes soon after its start.
+    assert!((1..=2).contains(&told["resealed"].as_u64().expect("a number")), "{told}");
     assert_eq!(told["may_be_removed"].as_array().map(Vec::len), Some(1));
     let both = keys();
     assert_eq!((both.len(), &both[1]), (2, &old[0]));
     assert!(!told.to_string().contains(&both[0]), "a key is never printed");
     let list = place.json("keys list --json", "");
     let seals: Vec<_> = list["items"].as_array().expect("items").iter().map(|key| &key["seals"]).collect();
-    assert_eq!(seals, [1, 0]);
+    assert_eq!(seals, [2, 0]);
 
     // Without the old key everything is still read.
     std::fs::write(&file, &both[0]).expect("written");

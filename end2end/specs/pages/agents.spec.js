@@ -1,4 +1,4 @@
-// Agents and their keys: an admin makes them, operators and admins end them.
+// Agents and their keys: admins make and end them, operators see and pause them.
 import { Client } from '../../lib/agent.js';
 import { test, expect } from '../../lib/fixtures.js';
 import { hold } from '../../lib/letters.js';
@@ -84,7 +84,6 @@ test('an admin revokes an agent after being told what that withdraws', async ({ 
   const calls = [await hold(agent), await hold(agent, { action: 'wipe_customer', input: { id: '4211' } })];
   await signIn(page, await desk.addPerson('Ada', 'admin'));
   await open(page, 'Agents');
-  await expect(page.getByRole('region', { name: 'Add an agent' })).toHaveCount(0);
   await page.getByRole('link', { name: 'Revoke billing-bot' }).click();
   const revoke = page.getByRole('region', { name: 'Revoke' });
   await expect(revoke).toContainText('The 2 calls that wait are withdrawn');
@@ -95,4 +94,16 @@ test('an admin revokes an agent after being told what that withdraws', async ({ 
   await expect(page.getByRole('button', { name: /Pause/ })).toHaveCount(0);
   expect((await agent.get('/v1/actions')).status).toBe(401);
   for (const { id } of calls) expect((await person.call(id)).status).toBe('withdrawn');
+});
+
+test('an operator sees agents, and neither adds nor ends one', async ({ page, desk, agent }) => {
+  await hold(agent);
+  await signIn(page, await desk.addPerson('Olga', 'operator'));
+  await open(page, 'Agents');
+  await expect(page.getByRole('link', { name: 'Revoke billing-bot' })).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Add an agent' })).toHaveCount(0);
+  await page.getByRole('link', { name: 'billing-bot' }).click();
+  await expect(page.getByRole('heading', { name: 'billing-bot' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Revoke' })).toHaveCount(0);
+  await expect(page.getByText('by an admin')).toBeVisible();
 });

@@ -46,7 +46,8 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` for whoever may not decide; `PreviewChanged`, `AlreadyDecided`, `Expired`, `Withdrawn`; `Paused` for a
-    /// Confirm while its caller or everything is paused; `UpstreamFailed` or `UpstreamUnreachable` when the fresh dry run fails, and the call stays held.
+    /// Confirm while its caller or everything is paused; `UpstreamFailed` or `UpstreamUnreachable` when the fresh dry run
+    /// fails, and the call stays held.
     pub async fn decide(
         &self,
         decider: &Decider,
@@ -95,8 +96,7 @@ impl Engine {
     }
 
     /// Takes a Confirm back while the undo window is open, or while a pause keeps the call from being sent: it is held
-    /// again. While it still waits for others of a
-    /// quorum, the person's own vote is taken back.
+    /// again. While it still waits for others of a quorum, the person's own vote is taken back.
     ///
     /// # Errors
     /// `NotFound` for whoever may not decide; `NotHeld` when there is nothing to take back any more.

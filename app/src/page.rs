@@ -30,7 +30,7 @@ pub enum Page {
 pub async fn render(visit: Visit) -> Page {
     let reply = Reply::default();
     let assets = visit.assets;
-    let body = in_owner(Owner::new_root(None), {
+    let streamed = in_owner(Owner::new_root(None), {
         let reply = reply.clone();
         move || {
             provide_context(RequestUrl::new(&visit.address));
@@ -41,12 +41,12 @@ pub async fn render(visit: Visit) -> Page {
         }
     })
     .await;
-    let parts = reply.parts();
+    let parts = reply.take();
     match parts.redirect {
         Some(to) => Page::Redirect(to),
         None => Page::Html {
             status: if parts.status == 0 { 200 } else { parts.status },
-            html: document(&parts.title, parts.refresh, assets, body),
+            html: document(&parts.title, parts.refresh, assets, parts.body.unwrap_or(streamed)),
         },
     }
 }

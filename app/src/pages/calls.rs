@@ -10,7 +10,7 @@ use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, is_office, page};
 use crate::parts::held_list::who;
 use crate::parts::pager::pager;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, effect, pause, text, time};
 use crate::words;
 
@@ -71,7 +71,7 @@ fn own_agents(agents: &[AgentLine], is_office: bool, now: Time) -> Option<AnyVie
     })
 }
 
-fn line(item: &Item, now: Time) -> Vec<AnyView> {
+fn line(item: &Item, now: Time) -> Vec<Cell> {
     let call = &item.call;
     let is_bad = matches!(call.status, CallStatus::Failed | CallStatus::Refused | CallStatus::InDoubt);
     vec![

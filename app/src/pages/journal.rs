@@ -12,7 +12,7 @@ use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::filters::{Filter, filters};
 use crate::parts::pager::turns;
 use crate::parts::receipts::address;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, named_rows};
 use crate::parts::{text, time};
 use crate::visit::Reply;
 use crate::words;
@@ -43,7 +43,18 @@ pub(crate) fn Journal() -> impl IntoView {
                 none(is_filtered, leaf.looked_to.is_some())
             } else {
                 let columns = ["When", "What", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
-                table("Journal", &columns, leaf.items.iter().map(|event| line(event, &agents, now)).collect())
+                let rows = leaf
+                    .items
+                    .iter()
+                    .map(|event| (event.id.to_string(), line(event, &agents, now)))
+                    .collect();
+                named_rows("Journal", &columns, rows)
+            };
+            // Only the newest page grows.
+            let rows = if leaf.newer.is_none() && page.cursor.is_none() {
+                view! { <div data-grows><p class="fresh" aria-live="polite"></p>{rows}</div> }.into_any()
+            } else {
+                rows
             };
             let looked = leaf.looked_to.map(|at| {
                 let on = if leaf.older.is_some() { "Older" } else { "Newer" };
@@ -109,7 +120,7 @@ fn none(is_filtered: bool, was_left: bool) -> AnyView {
     }
 }
 
-fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
+fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
     let id = event.call_id.to_string();
     let call = has_page(event).then(|| format!("/inbox/{id}"));
     let agent = event.agent_id.map(|id| agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));

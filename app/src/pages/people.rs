@@ -9,7 +9,7 @@ use model::{Person, Role, Time};
 
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::people_nav::people_nav;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{text, time};
 use crate::words;
 
@@ -37,7 +37,7 @@ pub(crate) fn People() -> impl IntoView {
     })
 }
 
-fn line(person: &Person, now: Time) -> Vec<AnyView> {
+fn line(person: &Person, now: Time) -> Vec<Cell> {
     let disabled =
         person.disabled_at.map(|at| view! { " " <span class="bad">"disabled " {time::ago(at, now)}</span> });
     let signed_in = person.signed_in_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));

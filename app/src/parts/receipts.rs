@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use model::{Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
-use super::table::{cell, table};
+use super::table::{Cell, cell, table};
 use super::{text, time};
 use crate::words;
 
@@ -16,7 +16,7 @@ pub(crate) fn receipts(rows: &[ReceiptFacts], me: PersonId, with_person: bool, n
     table("Receipts", &columns, rows.iter().map(|row| line(row, me, with_person, now)).collect())
 }
 
-fn line(row: &ReceiptFacts, me: PersonId, with_person: bool, now: Time) -> Vec<AnyView> {
+fn line(row: &ReceiptFacts, me: PersonId, with_person: bool, now: Time) -> Vec<Cell> {
     let agent = row.agent.as_ref().map_or_else(|| "none".into_any(), |agent| text::line(agent));
     let mut cells = vec![
         cell("When", view! { <a href=address(row.id)>{time::ago(row.at, now)}</a> }),

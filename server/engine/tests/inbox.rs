@@ -315,6 +315,24 @@ on_both! {
 }
 
 on_both! {
+    /// The page of the journal shows what is new; of nobody else's calls is told which.
+    async fn an_operators_view_tells_that_the_journal_grows(desk: Desk) {
+        let olga = desk.visitor(&desk.olga).await;
+        let mut live = desk.engine.live(&olga, None).await.expect("a view");
+        let change = live.next().await.expect("storage").expect("it goes on");
+        assert!(!change.journal, "{change:?}");
+        note(&desk, "1").await;
+        let change = live.next().await.expect("storage").expect("it goes on");
+        assert_eq!((change.calls, change.all, change.journal, change.waiting), (vec![], false, true, 0));
+        let ann = desk.visitor(&desk.ann).await;
+        let mut hers = desk.engine.live(&ann, None).await.expect("a view");
+        next(&mut hers).await;
+        note(&desk, "2").await;
+        assert!(!hers.next().await.expect("storage").expect("it goes on").journal);
+    }
+}
+
+on_both! {
     async fn a_view_goes_on_where_it_was_left(desk: Desk) {
         let ann = desk.visitor(&desk.ann).await;
         // A page made before anything happened misses nothing either.

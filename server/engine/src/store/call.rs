@@ -272,7 +272,7 @@ impl Store {
         // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
         let sql = sqlx::AssertSqlSafe(format!(
             "{MINE}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES_AS_MINE} \
-             AND c.id < $3 ORDER BY c.id DESC LIMIT $4) {SELECT} {} ORDER BY c.id DESC",
+             AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT} {} ORDER BY c.id DESC",
             FROM.replacen("calls c", "held c", 1)
         ));
         let rows = sqlx::query(sql)
@@ -289,7 +289,7 @@ impl Store {
     pub async fn count_held_for(&self, person: PersonId, now: Time, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 \
-             AND {DECIDES_AS_MINE} LIMIT $3) w"
+             AND {DECIDES_AS_MINE} LIMIT $3 + 0) w"
         ));
         let count = sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).bind(most);
         Ok(count.fetch_one(&self.read).await?)
@@ -299,7 +299,7 @@ impl Store {
     pub async fn count_in_doubt_for(&self, person: PersonId, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'in_doubt' \
-             AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) LIMIT $2) w"
+             AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) LIMIT $2 + 0) w"
         ));
         Ok(sqlx::query_scalar(sql).bind(person.to_string()).bind(most).fetch_one(&self.read).await?)
     }
@@ -307,7 +307,7 @@ impl Store {
     /// The person's own calls and their agents', newest first.
     pub async fn calls_of(&self, person: PersonId, window: &Window) -> Result<Listing<CallRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT} {FROM} WHERE c.person_id = $1 AND c.id < $2 ORDER BY c.id DESC LIMIT $3"
+            "{SELECT} {FROM} WHERE c.person_id = $1 AND c.id < $2 ORDER BY c.id DESC LIMIT $3 + 0"
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())
@@ -358,7 +358,7 @@ impl Store {
     /// Confirmed calls whose undo window has passed and that are not paused, oldest first.
     pub async fn calls_to_send(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let sql = format!(
-            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 AND NOT {PAUSED} ORDER BY send_at LIMIT $2"
+            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 AND NOT {PAUSED} ORDER BY send_at LIMIT $2 + 0"
         );
         self.ids(sqlx::AssertSqlSafe(sql), now, limit).await
     }
@@ -366,7 +366,7 @@ impl Store {
     /// Held calls that nobody decided in time.
     pub async fn calls_to_expire(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         self.ids(
-            "SELECT id FROM calls WHERE state = 'held' AND expires_at <= $1 ORDER BY expires_at LIMIT $2",
+            "SELECT id FROM calls WHERE state = 'held' AND expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0",
             now,
             limit,
         )
@@ -375,7 +375,7 @@ impl Store {
 
     /// Calls that were being sent by a process that answers for them no more.
     pub async fn calls_with_lapsed_lease(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
-        self.ids("SELECT id FROM calls WHERE state = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2", now, limit).await
+        self.ids("SELECT id FROM calls WHERE state = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2 + 0", now, limit).await
     }
 
     /// Open calls that a key made and that have not been sent.
@@ -461,7 +461,7 @@ impl Store {
     pub async fn erase_results(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "UPDATE calls SET result = NULL, erase_at = NULL WHERE id IN \
-             (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
+             (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);

@@ -28,7 +28,7 @@ impl Store {
         window: &Window,
     ) -> Result<Listing<Event>, StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "SELECT {COLUMNS} FROM events e WHERE e.id < $1 AND {FOR_PERSON} ORDER BY e.id DESC LIMIT $3"
+            "SELECT {COLUMNS} FROM events e WHERE e.id < $1 AND {FOR_PERSON} ORDER BY e.id DESC LIMIT $3 + 0"
         )))
         .bind(window.before_id())
         .bind(owner.map(|id| id.to_string()))

@@ -55,7 +55,7 @@ impl Store {
     /// Forgets invitations that have lapsed, used ones among them, at most so many.
     pub async fn delete_old_invitations(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);

@@ -43,7 +43,7 @@ impl Store {
         };
         let sql = sqlx::AssertSqlSafe(format!(
             "{MINE} {} {FROM} WHERE c.state = 'held' AND {DECIDES_AS_MINE} AND ($3 IS NULL OR a.name = $3) \
-             AND ($4 IS NULL OR c.action = $4) AND ($5 IS NULL OR c.effect = $5) AND {place} LIMIT $6",
+             AND ($4 IS NULL OR c.action = $4) AND ($5 IS NULL OR c.effect = $5) AND {place} LIMIT $6 + 0",
             columns()
         ));
         let rows = sqlx::query(sql)
@@ -90,7 +90,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} {}, {} {FROM} WHERE c.state = 'in_doubt' AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) ORDER BY c.id DESC LIMIT $2",
+            "{MINE} {}, {} {FROM} WHERE c.state = 'in_doubt' AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) ORDER BY c.id DESC LIMIT $2 + 0",
             columns(),
             standing()
         ));
@@ -129,7 +129,7 @@ impl Store {
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{}, {} {FROM} WHERE c.agent_id = $2 AND c.session = $3 AND c.id < $4 \
-             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $5",
+             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $5 + 0",
             columns(),
             standing()
         ));
@@ -158,7 +158,7 @@ impl Store {
              AND COALESCE(o.person_id, '') = COALESCE(c.person_id, '') AND o.id <> c.id \
              WHERE o.id = $2 AND (c.state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt') \
              OR (c.state IN ('done', 'failed') AND c.ended_at > $3)) \
-             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $4",
+             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $4 + 0",
             columns(),
             standing()
         ));

@@ -97,7 +97,7 @@ impl Store {
              AND NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = s.person_id AND t.call_id = w.id) \
              AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = s.person_id), 1) = 1) \
              OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = s.person_id)) \
-             ORDER BY s.person_id, w.id LIMIT $4"
+             ORDER BY s.person_id, w.id LIMIT $4 + 0"
         ));
         let rows = sqlx::query(sql)
             .bind(before.micros())
@@ -123,7 +123,7 @@ impl Store {
     ) -> Result<Vec<Waiting>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{WAITING} WHERE person_id = $3) SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
-             ORDER BY w.id LIMIT $4"
+             ORDER BY w.id LIMIT $4 + 0"
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
         waiting(&query.bind(i64::from(MOST_CALLS) + 1).fetch_all(&self.read).await?)
@@ -143,7 +143,7 @@ impl Store {
             "{WAITING} WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))) \
              SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
              AND ($3 = '' OR NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = $3 AND t.call_id = w.id)) \
-             ORDER BY w.id LIMIT $4",
+             ORDER BY w.id LIMIT $4 + 0",
             places.join(", ")
         ));
         let mut query = sqlx::query(sql)
@@ -193,7 +193,8 @@ impl Store {
 
     /// The newest notices of somebody, newest first.
     pub(crate) async fn notices_of(&self, addressee: &str, limit: i64) -> Result<Vec<NoticeRow>, StoreError> {
-        let sql = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE addressee = $1 ORDER BY id DESC LIMIT $2"));
+        let sql =
+            sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE addressee = $1 ORDER BY id DESC LIMIT $2 + 0"));
         let rows = sqlx::query(sql).bind(addressee).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(notice).collect()
     }
@@ -277,7 +278,7 @@ impl Store {
     /// Forgets notices that ended long ago, at most so many.
     pub(crate) async fn delete_old_notices(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)",
+            "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);
@@ -288,7 +289,7 @@ impl Store {
     pub(crate) async fn delete_old_tellings(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "DELETE FROM notice_told WHERE call_id IN (SELECT t.call_id FROM notice_told t JOIN calls c ON c.id = t.call_id \
-             WHERE c.state NOT IN ('held', 'approved') AND t.told_at <= $1 LIMIT $2)",
+             WHERE c.state NOT IN ('held', 'approved') AND t.told_at <= $1 LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);

@@ -86,7 +86,7 @@ impl Store {
         let SealedColumn { table, key, place, column: value, .. } = column;
         let sql = sqlx::AssertSqlSafe(format!(
             "SELECT {key} AS row_key, {place} AS place, {value} AS blob FROM {table} \
-             WHERE {key} > $1 AND {value} IS NOT NULL AND SUBSTR({value}, 1, 5) <> $2 ORDER BY {key} LIMIT $3"
+             WHERE {key} > $1 AND {value} IS NOT NULL AND SUBSTR({value}, 1, 5) <> $2 ORDER BY {key} LIMIT $3 + 0"
         ));
         let query = match after.cloned().unwrap_or_else(|| column.start()) {
             RowKey::Text(text) => sqlx::query(sql).bind(text),

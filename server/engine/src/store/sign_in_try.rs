@@ -142,7 +142,7 @@ impl Store {
     /// Forgets failures that are no longer remembered, at most so many.
     pub async fn delete_old_tries(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sign_in_tries WHERE subject IN (SELECT subject FROM sign_in_tries WHERE owed_until <= $1 AND free_at <= $1 ORDER BY owed_until LIMIT $2) AND owed_until <= $1",
+            "DELETE FROM sign_in_tries WHERE subject IN (SELECT subject FROM sign_in_tries WHERE owed_until <= $1 AND free_at <= $1 ORDER BY owed_until LIMIT $2 + 0) AND owed_until <= $1",
         )
         .bind(now.micros())
         .bind(limit);
@@ -152,7 +152,7 @@ impl Store {
     /// Forgets places that nobody has signed in from since then, at most so many.
     pub async fn delete_old_places(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sign_in_places WHERE place IN (SELECT place FROM sign_in_places WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2)",
+            "DELETE FROM sign_in_places WHERE place IN (SELECT place FROM sign_in_places WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);

@@ -51,7 +51,7 @@ const fn words(kind: CircleKind) -> Words {
             remove: "Remove this tenant",
             remove_means: "Its members can call nothing in it any more. What is held in it is refused when somebody confirms it. Receipts stay.",
             held: ["held call is in it", "held calls are in it"],
-            named: "For calls in it there are",
+            named: "Actions that name it",
         },
         CircleKind::Group => Words {
             kind: "group",

@@ -173,6 +173,8 @@ mod tests {
             "countersign --config x.toml person add --email E --name N --role operator --password-stdin --json",
             "countersign person list --json",
             "countersign person disable --email E --json",
+            "countersign person enable --email E --json",
+            "countersign person role --email E --role operator --role approver --json",
             "countersign person set-password --email E --password-stdin --json",
             "countersign group add --name mailers --person E --json",
             "countersign group list --json",
@@ -221,6 +223,7 @@ mod tests {
             ErrorKind::MissingRequiredArgument
         );
         assert_eq!(refused("countersign person set-password --email E"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign person role --email E"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign agent add --name N"), ErrorKind::MissingRequiredArgument);
         assert_eq!(
             refused("countersign agent add --name N --owner E --ability approvals:decide"),

@@ -3,6 +3,7 @@
 mod address;
 mod database;
 mod finding;
+mod pause;
 mod secrets;
 
 use engine::catalogue::Catalogue;

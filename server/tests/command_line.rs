@@ -131,6 +131,10 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     for subject in ["catalogue", "database", "clock", "tls", "reach", "key"] {
         assert!(well.contains(&found(subject, "good")), "{subject} in {well:?}");
     }
+    assert!(well.contains(&found("pause", "good")), "{well:?}");
+    place.json("agent pause --all --reason Drill --json", "");
+    assert!(findings(&place, 0).contains(&found("pause", "mind")), "it is paused on purpose");
+    place.json("agent pause --all --resume --json", "");
     running.stop();
     assert!(findings(&place, 0).contains(&found("reach", "mind")), "nobody answers any more");
 
@@ -305,6 +309,42 @@ fn a_password_is_set_anew_through_a_pipe() {
 }
 
 #[test]
+fn roles_are_changed_and_accounts_disabled_and_enabled_but_for_the_last_admin() {
+    let place = Place::fresh();
+    let add = |email: &str, role: &str| {
+        let line = format!("person add --email {email} --name N --role {role} --password-stdin --json");
+        place.json(&line, "correct horse");
+    };
+    add("ada@desk.test", "admin");
+    add("ann@desk.test", "member");
+    let person = |email: &str| {
+        let people = place.json("person list --json", "");
+        let items = people["items"].as_array().expect("items").clone();
+        items.into_iter().find(|person| person["email"] == email).expect("listed")
+    };
+    for line in ["person disable --email ada@desk.test", "person role --email ada@desk.test --role member"] {
+        let told = place.failure(line, "", 1);
+        assert!(told.contains("Nobody else who can sign in is an admin"), "{line}: {told}");
+    }
+    assert_eq!(person("ada@desk.test")["disabled_at"], Value::Null);
+    let set = place.json("person role --email Ann@desk.test --role admin --role operator --json", "");
+    assert_eq!(set["roles"], json!(["member", "operator", "admin"]));
+    assert_eq!(person("ann@desk.test")["roles"], set["roles"]);
+    let disabled = place.json("person disable --email ada@desk.test --json", "");
+    assert_eq!(disabled, json!({ "email": "ada@desk.test", "disabled": true }));
+    assert!(person("ada@desk.test")["disabled_at"].is_string());
+    for changed in [true, false] {
+        let enabled = place.json("person enable --email ada@desk.test --json", "");
+        assert_eq!((&enabled["disabled"], &enabled["changed"]), (&json!(false), &json!(changed)));
+    }
+    assert_eq!(person("ada@desk.test")["disabled_at"], Value::Null);
+    for line in ["disable", "enable", "role --role member"] {
+        let told = place.failure(&format!("person {line} --email nobody@desk.test"), "", 1);
+        assert!(told.contains("There is nobody with this address."), "{line}: {told}");
+    }
+}
+
+#[test]
 fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
     let place = Place::fresh();
     let add = "person add --email ann@desk.test --name Ann --role member --password-stdin";
@@ -312,6 +352,8 @@ fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
     for (line, input, words) in [
         (add, "correct horse", "Nobody was added."),
         ("person add --email ann --name Ann --password-stdin", "short", "Nobody was added."),
+        ("person add --email <b@desk.test> --name B --password-stdin", "short", "name@example.com"),
+        ("person add --email b@desk.test --name B\u{200b} --password-stdin", "short", "cannot be seen"),
         ("person add --email b@desk.test --name B --password-stdin", "\n", "Nobody was added."),
         (
             "person set-password --email b@desk.test --password-stdin",

@@ -7,7 +7,7 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use engine::password;
 use engine::registry::PersonWanted;
-use model::{Person, Role};
+use model::{Person, Refusal, Role};
 use serde_json::json;
 
 use super::Output;
@@ -27,8 +27,12 @@ pub(super) enum PersonCommand {
     List(List),
     /// Set a new password, and end every session
     SetPassword(SetPassword),
+    /// Change what a person may do
+    Role(SetRoles),
     /// End an account: its sessions, tokens and agents' keys, at once
     Disable(Disable),
+    /// Make a disabled account usable again
+    Enable(Enable),
 }
 
 /// Make an account.
@@ -41,7 +45,7 @@ pub(super) struct Add {
     #[arg(long)]
     name: String,
     /// What they may do beyond their own agents and calls
-    #[arg(long, default_value = "member", value_parser = PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>()))]
+    #[arg(long, default_value = "member", value_parser = role())]
     role: Role,
     /// Read the password from the standard input; one trailing newline is dropped
     #[arg(long, required = true)]
@@ -70,8 +74,32 @@ pub(super) struct SetPassword {
     output: Output,
 }
 
+/// Give a person these roles and no other. Everybody is a member. Calls that nobody can decide any more go to the operators.
+#[derive(Debug, Args)]
+pub(super) struct SetRoles {
+    /// The address they sign in with
+    #[arg(long)]
+    email: String,
+    /// A role; can be repeated. `member` alone takes every other one away
+    #[arg(long = "role", value_name = "ROLE", required = true, value_parser = role())]
+    roles: Vec<Role>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Make a disabled account usable again. Tokens and agents' keys that were not revoked are taken again; sessions and calls
+/// do not come back.
+#[derive(Debug, Args)]
+pub(super) struct Enable {
+    /// The address they sign in with
+    #[arg(long)]
+    email: String,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// End an account: its sessions, tokens and agents' keys are taken no more, its agents' calls are withdrawn, and calls
-/// that only this person could decide go to the operators.
+/// that only this person could decide go to the operators. The last admin who can sign in stays.
 #[derive(Debug, Args)]
 pub(super) struct Disable {
     /// The address they sign in with
@@ -81,13 +109,20 @@ pub(super) struct Disable {
     output: Output,
 }
 
+/// One of the roles.
+fn role() -> impl TypedValueParser<Value = Role> {
+    PossibleValuesParser::new(Role::ALL.iter().map(|role| role.as_str())).try_map(|word| word.parse::<Role>())
+}
+
 impl PersonCommand {
     pub(super) async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         match self {
             Self::Add(add) => add.run(config).await,
             Self::List(list) => list.run(config).await,
             Self::SetPassword(set) => set.run(config).await,
+            Self::Role(roles) => roles.run(config).await,
             Self::Disable(disable) => disable.run(config).await,
+            Self::Enable(enable) => enable.run(config).await,
         }
     }
 }
@@ -131,11 +166,43 @@ fn warn_of_weak(password: &str, about: &[&str]) {
 impl Disable {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         let disabled = super::engine(config).await?.disable_person(&self.email).await;
-        let disabled = disabled.map_err(|refusal| Failure::refused(&refusal, "Nobody was disabled."))?;
+        let disabled = disabled.map_err(|refusal| not_found_or(&refusal, "Nobody was disabled."))?;
         let text = if disabled { "was disabled" } else { "had been disabled before" };
         self.output
             .print(&json!({ "email": self.email, "disabled": true }), &format!("{} {text}.", self.email))?;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl SetRoles {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let set = super::engine(config).await?.set_roles_of(&self.email, &self.roles).await;
+        set.map_err(|refusal| not_found_or(&refusal, "No role was changed."))?;
+        let roles: Vec<_> = Role::with_member(&self.roles).iter().map(|role| role.as_str()).collect();
+        let text = format!("{} is {} now.", self.email, roles.join(", "));
+        self.output.print(&json!({ "email": self.email, "roles": roles }), &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Enable {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let enabled = super::engine(config).await?.enable_person(&self.email).await;
+        let enabled = enabled.map_err(|refusal| not_found_or(&refusal, "Nobody was enabled."))?;
+        let text = if enabled { "can be used again" } else { "was not disabled; nothing was changed" };
+        let json = json!({ "email": self.email, "disabled": false, "changed": enabled });
+        self.output.print(&json, &format!("The account of {} {text}.", self.email))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Nobody has this address; or what the engine says.
+fn not_found_or(refusal: &Refusal, undone: &'static str) -> Failure {
+    match refusal {
+        Refusal::NotFound => {
+            Failure::new("There is nobody with this address.", undone, "Look at `countersign person list`.")
+        }
+        refusal => Failure::refused(refusal, undone),
     }
 }
 

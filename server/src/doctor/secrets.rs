@@ -28,6 +28,7 @@ pub(super) async fn examine(
     match config::open(config, catalogue, environment).await {
         Ok(engine) => {
             findings.extend(sealed(&engine).await);
+            findings.extend(super::pause::examine(&engine).await);
             engine.close().await;
         }
         Err(failure) => {

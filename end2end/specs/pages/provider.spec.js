@@ -59,7 +59,6 @@ test('a person signs in through the provider, and is in the groups that it says'
 test('whoever does not agree, or is not verified, is not signed in and told what to do', async ({ page, desk, provider, ann }) => {
   provider.serve(desk.url);
   await page.goto('/sign-in');
-  await expectAccessible(page);
   await way(page).click();
   await page.getByRole('link', { name: 'Cancel' }).click();
   await expect(page.getByRole('alert')).toContainText('You are not signed in');
@@ -94,7 +93,6 @@ test.describe('with passwords switched off', () => {
     await page.goto('/sign-in');
     await expect(way(page)).toBeVisible();
     await expect(page.getByRole('textbox')).toHaveCount(0);
-    await expectAccessible(page);
     const posted = await request.post('/do/sign-in', {
       headers: { Origin: desk.url },
       form: { email: ann.email, password: ann.password },

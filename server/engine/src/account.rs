@@ -5,8 +5,9 @@ use model::{FieldError, PersonId, Refusal};
 use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::password;
+use crate::provider;
 use crate::registry::{fault_of_name, oversees};
-use crate::store::{Identity, IdentityChange, IdentityEvent};
+use crate::store::{Identity, IdentityChange, IdentityEvent, Subject};
 use crate::time_zone;
 
 /// Why no password is taken.
@@ -120,6 +121,33 @@ impl Engine {
             identities: self.store().identities_of(id).await?,
             changes: self.store().identity_events(id, LINES).await?,
         })
+    }
+
+    /// Links a person to this subject of the catalogue's sign-in provider, for whoever runs the desk from its command line:
+    /// where the provider verifies no addresses.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address; `Invalid` on `/subject` for one that cannot be, when there is no
+    /// provider, when the account is disabled or has a link there already, and when somebody has this one.
+    pub async fn link(&self, email: &str, subject: &str) -> Result<PersonId, Refusal> {
+        let no = |why: &str| Refusal::invalid("/subject", why);
+        let Some(settings) = self.catalogue().sign_in.oidc.clone() else {
+            return Err(no("The catalogue has no sign-in provider."));
+        };
+        if !provider::is_subject(subject) {
+            return Err(no("A subject is 1 to 255 bytes, without NUL."));
+        }
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        let of = Subject { issuer: &settings.issuer, subject };
+        let mut tx = self.store().begin().await?;
+        if tx.link_by_email(of, &person.email, self.now()).await?.is_none() {
+            return Err(no(
+                "The account is disabled or linked already, or somebody else is linked to this subject. Look at the person's page, or unlink first.",
+            ));
+        }
+        tx.note_identity(&self.line(person.id, IdentityChange::Linked, &settings.issuer)).await?;
+        tx.commit().await?;
+        Ok(person.id)
     }
 
     /// Takes a person's links to sign-in providers away, for whoever runs the desk from its command line: how many. All

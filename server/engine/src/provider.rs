@@ -260,6 +260,14 @@ impl Engine {
     }
 }
 
+/// The longest name of a person at a provider, in bytes (OpenID Connect Core 1.0, section 2).
+const LONGEST_SUBJECT: usize = 255;
+
+/// Whether a text can be somebody's name at a provider.
+pub(crate) fn is_subject(text: &str) -> bool {
+    (1..=LONGEST_SUBJECT).contains(&text.len()) && !text.contains('\0')
+}
+
 /// An answer names its sender where the provider does so: one of another provider is none of ours (RFC 9207).
 fn check_sender(
     settings: &ProviderSettings,

@@ -28,6 +28,8 @@ pub(super) enum PersonCommand {
     List(List),
     /// Set a new password, and end every session
     SetPassword(SetPassword),
+    /// Link an account to somebody at the sign-in provider
+    Link(Link),
     /// Take an account's link to the sign-in provider away, and end every session
     Unlink(Unlink),
     /// End an account: its sessions, tokens and agents' keys, at once
@@ -76,6 +78,20 @@ pub(super) struct SetPassword {
     output: Output,
 }
 
+/// Link an account to somebody at the sign-in provider of the catalogue, by the provider's own name for them (the claim
+/// `sub`). People whose address the provider has verified are linked by themselves when they first sign in.
+#[derive(Debug, Args)]
+pub(super) struct Link {
+    /// The address of the account
+    #[arg(long)]
+    email: String,
+    /// The provider's name for them: the claim `sub`, to the letter
+    #[arg(long)]
+    subject: String,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// Take an account's link to the sign-in provider away: when they are somebody else there now, or it was linked by mistake.
 /// Every session of the account ends.
 #[derive(Debug, Args)]
@@ -104,6 +120,7 @@ impl PersonCommand {
             Self::Add(add) => add.run(config).await,
             Self::List(list) => list.run(config).await,
             Self::SetPassword(set) => set.run(config).await,
+            Self::Link(link) => link.run(config).await,
             Self::Unlink(unlink) => unlink.run(config).await,
             Self::Disable(disable) => disable.run(config).await,
         }
@@ -161,6 +178,16 @@ fn warn_of_passwords_off(engine: &Engine) {
         eprintln!(
             "countersign: passwords are switched off (`passwords = false` in [sign_in]): nobody can sign in with it until they are switched on."
         );
+    }
+}
+
+impl Link {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let linked = super::engine(config).await?.link(&self.email, &self.subject).await;
+        let id = linked.map_err(|refusal| Failure::refused(&refusal, "Nobody was linked."))?;
+        let text = format!("{} signs in through the provider as this subject from now on.", self.email);
+        self.output.print(&json!({ "id": id, "email": self.email, "linked": true }), &text)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

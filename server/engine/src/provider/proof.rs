@@ -16,16 +16,13 @@ use super::ask::NoAnswer;
 use super::claims::{Claims, Extra};
 use super::discovery::Metadata;
 use super::pass::Pass;
-use super::{DeskClient, DeskToken, NotSignedIn, Tokens};
+use super::{DeskClient, DeskToken, NotSignedIn, Tokens, is_subject};
 use crate::catalogue::ProviderSettings;
 use crate::engine::Engine;
 use crate::store::Subject;
 
 /// How far the provider's clock and the desk's may be apart, in seconds.
 const SKEW: i64 = 60;
-
-/// The longest name of a person at a provider (OpenID Connect Core 1.0, section 2).
-const LONGEST_SUBJECT: usize = 255;
 
 /// Signatures that only the provider can make. A shared secret is known to both, and none proves nothing.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
@@ -98,8 +95,7 @@ impl Engine {
         if claims.authorized_party().is_some_and(|party| party.as_str() != settings.client_id) {
             return Err(Doubt::Of("the token was made for another client"));
         }
-        let subject = claims.subject().as_str();
-        if subject.is_empty() || subject.len() > LONGEST_SUBJECT || subject.contains('\0') {
+        if !is_subject(claims.subject().as_str()) {
             return Err(Doubt::Of("the token's subject cannot be used"));
         }
         Ok(claims)

@@ -18,6 +18,7 @@ mod password;
 mod pause;
 mod person;
 mod posted;
+mod provider;
 mod revoke;
 mod run;
 mod session;
@@ -45,6 +46,8 @@ pub use many::Told;
 pub(crate) use many::{many_fault, picks};
 pub use next::Next;
 pub use posted::Posted;
+pub(crate) use provider::way_to_provider;
+pub use provider::{after_sign_in, not_signed_in, sign_in_page};
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
 pub use shown_once::ShownOnce;
 
@@ -53,6 +56,8 @@ use crate::visit::Visit;
 
 /// Where the form to sign in is posted to.
 pub const SIGN_IN: &str = "/do/sign-in";
+/// Where a sign-in through the provider begins: a link, followed with GET.
+pub const PROVIDER: &str = "/sign-in/oidc";
 /// Where the form to sign out is posted to.
 pub const SIGN_OUT: &str = "/do/sign-out";
 /// Where a decision is posted to.

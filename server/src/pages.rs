@@ -6,6 +6,7 @@ mod forms;
 mod headers;
 mod live;
 mod origin;
+mod provider;
 mod session;
 mod show;
 #[cfg(test)]
@@ -27,6 +28,14 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
         .layer(DefaultBodyLimit::max(forms::LARGEST))
+        .route(
+            provider::ROUTE,
+            get(provider::begin).head(show::no_such_method).fallback(show::no_such_method),
+        )
+        .route(
+            provider::RETURN_ROUTE,
+            get(provider::finish).head(show::no_such_method).fallback(show::no_such_method),
+        )
         .route("/done/export.csv", get(export::csv).fallback(show::no_such_method))
         .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
         .fallback(get(show::page).fallback(show::no_such_method))

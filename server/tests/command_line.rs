@@ -154,6 +154,36 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     assert_eq!(findings(&place, 1), [found("catalogue", "bad")]);
 }
 
+/// Whoever runs the desk is told of a provider that cannot be used, and that nobody could come back, before it happens.
+#[test]
+fn a_sign_in_provider_is_looked_at_before_it_is_relied_on() {
+    let place = Place::fresh();
+    let file = place.folder.path().join("countersign.toml");
+    let text = "[server]\nlisten = \"127.0.0.1:0\"\n[sign_in]\npasswords = false\n[sign_in.oidc]\n\
+        issuer = \"http://127.0.0.1:1\"\nclient_id = \"desk\"\nclient_secret = { store = true }\nallow_http = true\nallow_private = true\n";
+    std::fs::write(&file, text).expect("written");
+    let add = "person add --email ada@desk.test --name Ada --role admin --json";
+    place.failure(add, "", 2);
+    place.json(&format!("{add} --no-password"), "");
+    let set = place.run("person set-password --email ada@desk.test --password-stdin", "thrum-welkin-osier");
+    assert!(String::from_utf8_lossy(&set.stderr).contains("passwords are switched off"), "{set:?}");
+    let told = place.json("check --json", "");
+    let warnings = told["warnings"].to_string();
+    assert!(warnings.contains("sign_in.oidc") && warnings.contains("no admin"), "{warnings}");
+    let ill = findings(&place, 1);
+    for finding in [found("sign_in", "bad"), found("sign_in", "mind"), found("credential", "bad")] {
+        assert!(ill.contains(&finding), "{finding:?} in {ill:?}");
+    }
+    place.json("credential set sign_in.oidc --json", "hush");
+    place.json("person link --email ada@desk.test --subject s1 --json", "");
+    assert_eq!(place.json("check --json", "")["warnings"], json!([]));
+    assert_eq!(place.json("person unlink --email ada@desk.test --json", "")["unlinked"], json!(true));
+    assert_eq!(place.json("person unlink --email ada@desk.test --json", "")["unlinked"], json!(false));
+    std::fs::write(&file, text.split("[sign_in.oidc]").next().expect("a part")).expect("written");
+    let said = place.failure("check", "", 1);
+    assert!(said.contains("nobody could sign in"), "{said}");
+}
+
 #[test]
 fn the_log_can_be_read_by_a_machine() {
     let place = Place::fresh();

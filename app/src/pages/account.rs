@@ -21,6 +21,7 @@ pub(crate) fn Account() -> impl IntoView {
     page(None, move |visit, me| async move {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
+        let ways = visit.engine.own_ways(&me).await?;
         let now = visit.engine.now();
         let person = me.person();
         let body = view! {
@@ -29,7 +30,7 @@ pub(crate) fn Account() -> impl IntoView {
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {you::you(&visit, person)}
             <p><a class="button" href="/account/notices">"How you are told"</a></p>
-            {password::password(&visit, person)}
+            {password::password(&visit, person, &ways)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}
         };

@@ -1,5 +1,7 @@
 //! One person's account, for operators to read and for admins to change.
 
+mod ways;
+
 use engine::CircleKind;
 use engine::office::Disabling;
 use leptos::prelude::*;
@@ -21,6 +23,7 @@ pub(crate) fn PersonPage() -> impl IntoView {
     page(Tab::People, move |visit, me| async move {
         let person = visit.engine.person(&me, id.ok_or(Refusal::NotFound)?).await?;
         let (groups, tenants) = visit.engine.circles_of(&me, person.id).await?;
+        let ways = visit.engine.ways_of(&me, person.id).await?;
         let now = visit.engine.now();
         let may_change = me.person().roles.contains(&Role::Admin);
         let doing = match person.disabled_at {
@@ -35,6 +38,7 @@ pub(crate) fn PersonPage() -> impl IntoView {
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {alert::alert(changed(&visit).as_ref())}
             {facts(&person, now, [("Groups", circles(&groups, CircleKind::Group, may_change)), ("Tenants", circles(&tenants, CircleKind::Tenant, may_change))])}
+            {ways::ways(&ways, now)}
             {may_change.then(|| change_roles(&person))}
             {doing.map(|doing| disable(&person, doing))}
             {(may_change && person.disabled_at.is_some()).then(|| enable(&person))}
@@ -147,7 +151,7 @@ fn enable(person: &Person) -> AnyView {
     view! {
         <section class="circle" aria-labelledby="enable-head">
             <h2 id="enable-head">"Enable this account"</h2>
-            <p class="hint">"They can sign in again with their password. Tokens and agents' keys that were not revoked are taken again."</p>
+            <p class="hint">"They can sign in again as before. Tokens and agents' keys that were not revoked are taken again."</p>
             <form method="post" action=form::ENABLE>
                 <input type="hidden" name="person" value=person.id.to_string()/>
                 <button class="button-strong">{format!("Enable {}", text::plain(&person.name))}</button>

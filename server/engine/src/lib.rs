@@ -1,6 +1,6 @@
 //! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
 
-mod account;
+pub mod account;
 pub mod actor;
 pub mod agent;
 mod agents;
@@ -48,6 +48,7 @@ mod passing_on;
 pub mod password;
 mod pause;
 mod pipeline;
+pub mod provider;
 mod queue;
 mod records;
 pub mod registry;

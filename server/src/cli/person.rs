@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
+use engine::Engine;
 use engine::password;
 use engine::registry::PersonWanted;
 use model::{Person, Refusal, Role};
@@ -29,6 +30,10 @@ pub(super) enum PersonCommand {
     SetPassword(SetPassword),
     /// Change what a person may do
     Role(SetRoles),
+    /// Link an account to somebody at the sign-in provider
+    Link(Link),
+    /// Take an account's link to the sign-in provider away, and end every session
+    Unlink(Unlink),
     /// End an account: its sessions, tokens and agents' keys, at once
     Disable(Disable),
     /// Make a disabled account usable again
@@ -48,8 +53,11 @@ pub(super) struct Add {
     #[arg(long, default_value = "member", value_parser = role())]
     role: Role,
     /// Read the password from the standard input; one trailing newline is dropped
-    #[arg(long, required = true)]
+    #[arg(long, required_unless_present = "no_password")]
     password_stdin: bool,
+    /// Without a password: they sign in through the sign-in provider
+    #[arg(long, conflicts_with = "password_stdin")]
+    no_password: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -87,11 +95,36 @@ pub(super) struct SetRoles {
     output: Output,
 }
 
+/// Link an account to somebody at the sign-in provider of the catalogue, by the provider's own name for them (the claim
+/// `sub`). People whose address the provider has verified are linked by themselves when they first sign in.
+#[derive(Debug, Args)]
+pub(super) struct Link {
+    /// The address of the account
+    #[arg(long)]
+    email: String,
+    /// The provider's name for them: the claim `sub`, to the letter
+    #[arg(long)]
+    subject: String,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// Make a disabled account usable again. Tokens and agents' keys that were not revoked are taken again; sessions and calls
 /// do not come back.
 #[derive(Debug, Args)]
 pub(super) struct Enable {
     /// The address they sign in with
+    #[arg(long)]
+    email: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Take an account's link to the sign-in provider away: when they are somebody else there now, or it was linked by mistake.
+/// Every session of the account ends.
+#[derive(Debug, Args)]
+pub(super) struct Unlink {
+    /// The address of the account
     #[arg(long)]
     email: String,
     #[command(flatten)]
@@ -121,6 +154,8 @@ impl PersonCommand {
             Self::List(list) => list.run(config).await,
             Self::SetPassword(set) => set.run(config).await,
             Self::Role(roles) => roles.run(config).await,
+            Self::Link(link) => link.run(config).await,
+            Self::Unlink(unlink) => unlink.run(config).await,
             Self::Disable(disable) => disable.run(config).await,
             Self::Enable(enable) => enable.run(config).await,
         }
@@ -129,14 +164,21 @@ impl PersonCommand {
 
 impl Add {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
-        let password =
-            piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, "Nobody was added.")?;
+        let undone = "Nobody was added.";
+        let password = if self.no_password {
+            None
+        } else {
+            Some(piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, undone)?)
+        };
         let engine = super::engine(config).await?;
-        warn_of_weak(password.expose(), &[&self.email, &self.name]);
-        let password = Some(password.expose().to_owned());
+        if let Some(password) = &password {
+            warn_of_weak(password.expose(), &[&self.email, &self.name]);
+            warn_of_passwords_off(&engine);
+        }
+        let password = password.map(|password| password.expose().to_owned());
         let wanted = PersonWanted { email: self.email, name: self.name, roles: vec![self.role], password };
         let added = engine.add_person(wanted).await;
-        let added = added.map_err(|refusal| Failure::refused(&refusal, "Nobody was added."))?;
+        let added = added.map_err(|refusal| Failure::refused(&refusal, undone))?;
         let text = format!("{} was added as {} ({}).", added.email, self.role, added.id);
         self.output.print(&json!({ "id": added.id, "email": added.email }), &text)?;
         Ok(ExitCode::SUCCESS)
@@ -148,7 +190,9 @@ impl SetPassword {
         let undone = "No password was changed.";
         let password = piped::secret(std::io::stdin().lock(), "password", PASSWORD_LIMIT, undone)?;
         warn_of_weak(password.expose(), &[&self.email]);
-        let set = super::engine(config).await?.set_password(&self.email, password.expose()).await;
+        let engine = super::engine(config).await?;
+        warn_of_passwords_off(&engine);
+        let set = engine.set_password(&self.email, password.expose()).await;
         let id = set.map_err(|refusal| Failure::refused(&refusal, undone))?;
         let text = format!("{} has a new password and is signed out everywhere.", self.email);
         self.output.print(&json!({ "id": id, "email": self.email }), &text)?;
@@ -160,6 +204,40 @@ impl SetPassword {
 fn warn_of_weak(password: &str, about: &[&str]) {
     if let Some(fault) = password::fault(password, about) {
         eprintln!("countersign: it is taken, and it is weak. {fault}");
+    }
+}
+
+/// A password that counts for nothing is kept all the same, for the day when passwords count again.
+fn warn_of_passwords_off(engine: &Engine) {
+    if !engine.catalogue().sign_in.passwords {
+        eprintln!(
+            "countersign: passwords are switched off (`passwords = false` in [sign_in]): nobody can sign in with it until they are switched on."
+        );
+    }
+}
+
+impl Link {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let linked = super::engine(config).await?.link(&self.email, &self.subject).await;
+        let id = linked.map_err(|refusal| Failure::refused(&refusal, "Nobody was linked."))?;
+        let text = format!("{} signs in through the provider as this subject from now on.", self.email);
+        self.output.print(&json!({ "id": id, "email": self.email, "linked": true }), &text)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Unlink {
+    async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+        let unlinked = super::engine(config).await?.unlink(&self.email).await;
+        let unlinked = unlinked.map_err(|refusal| Failure::refused(&refusal, "Nothing was changed."))?;
+        let text = if unlinked > 0 {
+            "is linked no more, and is signed out everywhere. Whoever signs in next with this verified address is linked anew"
+        } else {
+            "was not linked to anybody at a sign-in provider"
+        };
+        let json = json!({ "email": self.email, "unlinked": unlinked > 0 });
+        self.output.print(&json, &format!("{} {text}.", self.email))?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

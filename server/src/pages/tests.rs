@@ -1,6 +1,7 @@
 //! The pages over a real engine, asked as a browser asks.
 
 mod account;
+mod provider;
 mod run;
 
 use std::sync::Arc;

@@ -339,6 +339,12 @@ mod tests {
         ("[[webhook]]", "[[webhook]]\n\"?\" = 1"),
         ("[[webhook]]", "[[webhook]]\nkind = \"?\""),
         ("[[webhook]]", "[[webhook]]\nsecret = { \"?\" = 1 }"),
+        ("[sign_in]", "[sign_in]\n\"?\" = 1"),
+        ("[sign_in]", "[sign_in.oidc]\n\"?\" = 1"),
+        (
+            "[sign_in]",
+            "[sign_in.oidc]\nissuer = \"https://a.example\"\nclient_id = \"c\"\nclient_secret = { \"?\" = 1 }",
+        ),
         ("[[action]]", "[[action]]\npreview = { \"?\" = 1 }"),
         ("[[action]]", "[[action]]\npreview = { fields = [{ \"?\" = 1 }] }"),
         ("[[action]]", "[[action]]\nrefusals = [{ \"?\" = 1 }]"),

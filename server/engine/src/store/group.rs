@@ -72,16 +72,16 @@ impl Store {
 }
 
 impl Tx {
-    /// Puts a person into a group; a member stays one.
-    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<(), StoreError> {
-        sqlx::query(
+    /// Puts a person into a group. `false`: they are in it.
+    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<bool, StoreError> {
+        let done = sqlx::query(
             "INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
         )
         .bind(group)
         .bind(person.to_string())
         .execute(&mut *self.inner)
         .await?;
-        Ok(())
+        Ok(done.rows_affected() > 0)
     }
 
     /// Takes a person, or everybody, out of a group. `false`: they are not in it.

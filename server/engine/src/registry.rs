@@ -207,6 +207,7 @@ impl Engine {
     pub(crate) async fn follow_disabling(&self, mut tx: Tx, person: PersonId) -> Result<(), Refusal> {
         tx.end_sessions(person, None).await?;
         tx.withdraw_invitations_of(person, self.now()).await?;
+        tx.end_delegations_of(person, self.now()).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         Ok(self.withdraw_of_person(person).await?)

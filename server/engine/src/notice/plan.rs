@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// The zone of the clock that somebody's quiet hours are told by.
-    pub(super) async fn zone_of(&self, person: PersonId) -> Result<Tz, StoreError> {
+    pub(crate) async fn zone_of(&self, person: PersonId) -> Result<Tz, StoreError> {
         let person = self.store().person(person).await?;
         Ok(person.and_then(|person| time_zone::named(&person.time_zone?)).unwrap_or(Tz::UTC))
     }

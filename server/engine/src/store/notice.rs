@@ -9,6 +9,7 @@ use model::{CallId, NoticeId, PersonId, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::Columns;
+use super::right::{ASKED, waiting_for};
 use super::{Store, StoreError, Tx};
 use crate::notice::{Channel, Choices, Kind, Outcome, Quiet};
 
@@ -68,17 +69,6 @@ pub(crate) struct Waiting {
 const COLUMNS: &str =
     "SELECT id, addressee, channel, target, kind, created_at, tries, problem, outcome, ended_at FROM notices";
 
-/// Held calls that have waited long enough, each with whom it asks; and, after this, `who` is asked by which name. Both are
-/// looked up once: from the few calls that are held, never from everything that somebody could once decide.
-const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.created_at AS created_at, ca.subject AS subject, \
-    CASE WHEN c.self_approval = 0 THEN COALESCE(c.person_id, '') ELSE '' END AS barred \
-    FROM calls c CROSS JOIN call_approvers ca WHERE ca.call_id = c.id AND c.state = 'held' AND c.created_at <= $1 \
-    AND c.expires_at > $2), who AS MATERIALIZED (SELECT person_id, subject FROM person_subjects";
-
-/// The person `s.person_id` may decide the call `w`, and has not said yes already.
-const DECIDES: &str = "FROM waiting w JOIN who s ON s.subject = w.subject WHERE s.person_id <> w.barred \
-    AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = w.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
-
 /// The most calls that a notice counts. One more is looked at, so that it can say that there are more.
 pub(crate) const MOST_CALLS: u16 = 1_000;
 
@@ -93,11 +83,12 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<(PersonId, CallId)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING}) SELECT DISTINCT s.person_id AS person_id, w.id AS id {DECIDES} \
+            "{} SELECT DISTINCT s.person_id AS person_id, w.id AS id {ASKED} \
              AND NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = s.person_id AND t.call_id = w.id) \
              AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = s.person_id), 1) = 1) \
              OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = s.person_id)) \
-             ORDER BY s.person_id, w.id LIMIT $4"
+             ORDER BY s.person_id, w.id LIMIT $4",
+            waiting_for("")
         ));
         let rows = sqlx::query(sql)
             .bind(before.micros())
@@ -122,8 +113,8 @@ impl Store {
         now: Time,
     ) -> Result<Vec<Waiting>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING} WHERE person_id = $3) SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
-             ORDER BY w.id LIMIT $4"
+            "{} SELECT DISTINCT w.id AS id, w.created_at AS created_at {ASKED} ORDER BY w.id LIMIT $4",
+            waiting_for(" WHERE person_id = $3")
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
         waiting(&query.bind(i64::from(MOST_CALLS) + 1).fetch_all(&self.read).await?)
@@ -140,11 +131,13 @@ impl Store {
     ) -> Result<Vec<Waiting>, StoreError> {
         let places: Vec<String> = (0..subjects.len()).map(|index| format!("${}", index + 5)).collect();
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING} WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))) \
-             SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
+            "{} SELECT DISTINCT w.id AS id, w.created_at AS created_at {ASKED} \
              AND ($3 = '' OR NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = $3 AND t.call_id = w.id)) \
              ORDER BY w.id LIMIT $4",
-            places.join(", ")
+            waiting_for(&format!(
+                " WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))",
+                places.join(", ")
+            ))
         ));
         let mut query = sqlx::query(sql)
             .bind(before.micros())

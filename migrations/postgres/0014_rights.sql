@@ -32,12 +32,11 @@ ALTER TABLE events ADD COLUMN by_id TEXT COLLATE "C";
 ALTER TABLE notices DROP CONSTRAINT notices_kind_check;
 ALTER TABLE notices ADD CONSTRAINT notices_kind_check CHECK (kind IN ('waiting', 'test', 'overridden'));
 
--- Who is owed, or was told, that a call was overridden which they may decide. told_at: when it was handed over.
+-- Who is owed, or was told, that a call was overridden which they may decide. A notice tells what was owed since it was made.
 CREATE TABLE notice_overrides (
     addressee   TEXT COLLATE "C" NOT NULL,
     decision_id TEXT COLLATE "C" NOT NULL REFERENCES decisions (id),
     owed_at     BIGINT NOT NULL,
-    told_at     BIGINT,
     PRIMARY KEY (addressee, decision_id)
 );
 CREATE INDEX notice_overrides_by_decision ON notice_overrides (decision_id);

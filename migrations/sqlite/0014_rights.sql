@@ -56,12 +56,11 @@ CREATE INDEX notices_due ON notices (channel, tries, due_at, id) WHERE ended_at 
 CREATE INDEX notices_ended ON notices (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX notices_by_addressee ON notices (addressee, id);
 
--- Who is owed, or was told, that a call was overridden which they may decide. told_at: when it was handed over.
+-- Who is owed, or was told, that a call was overridden which they may decide. A notice tells what was owed since it was made.
 CREATE TABLE notice_overrides (
     addressee   TEXT   NOT NULL,
     decision_id TEXT   NOT NULL REFERENCES decisions (id),
     owed_at     BIGINT NOT NULL,
-    told_at     BIGINT,
     PRIMARY KEY (addressee, decision_id)
 );
 CREATE INDEX notice_overrides_by_decision ON notice_overrides (decision_id);

@@ -23,7 +23,7 @@ use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
 use crate::status::too_late;
-use crate::store::{CallRow, CallState, NewDecision, Standing, StoreError, Tx, Unsent};
+use crate::store::{CallRow, CallState, NewDecision, StoreError, Tx, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
 
@@ -139,12 +139,14 @@ impl Engine {
     }
 
     async fn row_to_decide(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
-        let seen = self.store().call_seen_by(decider.id(), id, self.now()).await?;
-        let may = |standing: &Standing| match decider.overrides() {
-            true => standing.overrides,
-            false => standing.decides,
+        let now = self.now();
+        let seen = if decider.overrides() {
+            self.store().call_to_override(decider.id(), id, now).await?
+        } else {
+            let seen = self.store().call_seen_by(decider.id(), id, now).await?;
+            seen.filter(|(_, standing)| standing.decides)
         };
-        seen.filter(|(_, standing)| may(standing)).map(|(row, _)| row).ok_or(Refusal::NotFound)
+        seen.map(|(row, _)| row).ok_or(Refusal::NotFound)
     }
 
     /// Whoever overrode may take that back too, though they are none of those who decide.

@@ -13,7 +13,8 @@ use crate::engine::Engine;
 use crate::filter::PageAsked;
 use crate::item::Item;
 use crate::registry::oversees;
-use crate::store::{Standing, Window};
+use crate::status::too_late;
+use crate::store::{CallRow, CallState, Standing, Window};
 
 /// What somebody says who overrides.
 #[derive(Debug, Clone, Copy)]
@@ -55,9 +56,9 @@ impl Engine {
     pub async fn open_to_override(&self, me: &PersonActor, id: CallId) -> Result<Option<Item>, Refusal> {
         let overrider = me.overrider()?;
         let now = self.now();
-        let Some((row, standing)) = self.store().call_to_override(overrider.id(), id, now).await? else {
-            return Ok(None);
-        };
+        let seen = self.store().call_to_override(overrider.id(), id, now).await?;
+        let waits = |row: &CallRow| matches!(row.state, CallState::Held { expires_at } if expires_at > now);
+        let Some((row, standing)) = seen.filter(|(row, _)| waits(row)) else { return Ok(None) };
         let opened = row.event(self.event_id(), now, EventType::Opened, CallStatus::Held);
         let mut tx = self.store().begin().await?;
         tx.insert_event(&Event { by: Some(overrider.id()), ..opened }).await?;
@@ -80,14 +81,10 @@ impl Engine {
         wanted: OverrideWanted<'_>,
     ) -> Result<model::Call, Refusal> {
         let overrider = me.overrider()?;
-        let (row, _) = self
-            .store()
-            .call_seen_by(me.id(), id, self.now())
-            .await?
-            .filter(|(_, standing)| standing.overrides)
-            .ok_or(Refusal::NotFound)?;
+        let seen = self.store().call_to_override(overrider.id(), id, self.now()).await?;
+        let (row, _) = seen.ok_or(Refusal::NotFound)?;
         // Before anything is said of the fields: a call that is past holding is told as that.
-        if let Some(refusal) = crate::status::too_late(row.state.status()) {
+        if let Some(refusal) = too_late(row.state.status()) {
             return Err(refusal);
         }
         let words = checked_reason(Some(wanted.reason))?;

@@ -246,7 +246,7 @@ on_both! {
             let (_, second) = opened(&desk, &zoe, id).await;
             desk.pass(1);
             let mut tasks = tokio::task::JoinSet::new();
-            for (engine, me, token) in [(other.clone(), olga.clone(), token), (desk.engine.clone(), zoe.clone(), second)] {
+            for (engine, me, token) in [(desk.engine.clone(), olga.clone(), token), (desk.engine.clone(), zoe.clone(), second)] {
                 let preview = preview.clone();
                 tasks.spawn(async move { engine.override_call(&me, id, wanted(&preview, &token)).await.is_ok() });
             }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use chrono_tz::Tz;
-use model::{CallId, NoticeId, PersonId, Time};
+use model::{ApprovalId, CallId, NoticeId, PersonId, Time};
 
+use super::outbox::KEPT;
 use super::{Channel, Kind, WEBHOOK};
 use crate::engine::Engine;
-use crate::store::{NewNotice, StoreError};
+use crate::store::{NewNotice, StoreError, Tx};
 use crate::time_zone;
 
 /// The most pairs of a person and a call that one turn takes on.
@@ -36,8 +37,31 @@ impl Engine {
                 let ways = self.ways_to(person, has_mail, now).await?;
                 self.owe(&addressee, &calls, &ways, now).await?;
             }
+            self.plan_overridden(now, has_mail).await?;
         }
         self.plan_webhooks(now).await
+    }
+
+    /// Whoever may decide a call that somebody has overridden is owed word of it.
+    async fn plan_overridden(&self, now: Time, has_mail: bool) -> Result<(), StoreError> {
+        let since = now.plus_seconds(-KEPT);
+        let mut by_person: BTreeMap<String, (PersonId, Vec<ApprovalId>)> = BTreeMap::new();
+        for (person, decision) in self.store().people_overridden(since, now, has_mail, BATCH).await? {
+            by_person.entry(person.to_string()).or_insert((person, Vec::new())).1.push(decision);
+        }
+        for (addressee, (person, decisions)) in by_person {
+            let ways = self.ways_to(person, has_mail, now).await?;
+            let mut tx = self.store().begin().await?;
+            let mut claimed = false;
+            for decision in decisions {
+                claimed |= tx.claim_override(&addressee, decision, now).await?;
+            }
+            if claimed {
+                self.insert_notices(&mut tx, &addressee, Kind::Overridden, &ways, now).await?;
+                tx.commit().await?;
+            }
+        }
+        Ok(())
     }
 
     async fn plan_webhooks(&self, now: Time) -> Result<(), StoreError> {
@@ -119,18 +143,30 @@ impl Engine {
         if !claimed {
             return Ok(());
         }
+        self.insert_notices(&mut tx, addressee, Kind::Waiting, ways, now).await?;
+        tx.commit().await
+    }
+
+    async fn insert_notices(
+        &self,
+        tx: &mut Tx,
+        addressee: &str,
+        kind: Kind,
+        ways: &[Way],
+        now: Time,
+    ) -> Result<(), StoreError> {
         for way in ways {
             let new = NewNotice {
                 id: NoticeId::from_uuid(self.ambient().uuid()),
                 addressee,
                 channel: way.channel,
                 target: &way.target,
-                kind: Kind::Waiting,
+                kind,
                 created_at: now,
                 due_at: way.due_at,
             };
             tx.insert_notice(&new).await?;
         }
-        tx.commit().await
+        Ok(())
     }
 }

@@ -249,7 +249,7 @@ impl Store {
         self.seen(sql, person, id, now).await
     }
 
-    /// A held call with this id that the person may override.
+    /// The call with this id, however it stands, if the person may override those who decide it.
     pub async fn call_to_override(
         &self,
         person: PersonId,
@@ -257,7 +257,7 @@ impl Store {
         now: Time,
     ) -> Result<Option<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{} {SELECT}, {} {FROM} WHERE c.id = $2 AND c.state = 'held' AND {OVERRIDES}",
+            "{} {SELECT}, {} {FROM} WHERE c.id = $2 AND {OVERRIDES}",
             mine("$3"),
             standing()
         ));

@@ -5,11 +5,11 @@
 
 use std::collections::HashSet;
 
-use model::{CallId, NoticeId, PersonId, Time};
+use model::{ApprovalId, CallId, NoticeId, PersonId, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::Columns;
-use super::right::{ASKED, waiting_for};
+use super::right::{ASKED, deciders_of, waiting_for};
 use super::{Store, StoreError, Tx};
 use crate::notice::{Channel, Choices, Kind, Outcome, Quiet};
 
@@ -148,6 +148,64 @@ impl Store {
             query = query.bind(subject.clone());
         }
         waiting(&query.fetch_all(&self.read).await?)
+    }
+
+    /// People who may decide a call that somebody has overridden since then, were not told of it, and can be told.
+    pub(crate) async fn people_overridden(
+        &self,
+        since: Time,
+        now: Time,
+        has_mail: bool,
+        limit: i64,
+    ) -> Result<Vec<(PersonId, ApprovalId)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT DISTINCT v.person_id AS person_id, d.id AS id {} AND d.kind = 'override' AND d.voided_at IS NULL AND d.at > $1 \
+             AND NOT EXISTS (SELECT 1 FROM notice_overrides t WHERE t.addressee = v.person_id AND t.decision_id = d.id) \
+             AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = v.person_id), 1) = 1) \
+             OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = v.person_id)) \
+             ORDER BY v.person_id, d.id LIMIT $4",
+            deciders_of("$2")
+        ));
+        let rows = sqlx::query(sql)
+            .bind(since.micros())
+            .bind(now.micros())
+            .bind(i64::from(has_mail))
+            .bind(limit)
+            .fetch_all(&self.read)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new("decisions", "id", row);
+                Ok((columns.parse("person_id")?, columns.parse("id")?))
+            })
+            .collect()
+    }
+
+    /// Calls that were overridden and of which this addressee is owed word since then, oldest first. What was taken back is not
+    /// among them.
+    pub(crate) async fn overridden_for(
+        &self,
+        addressee: &str,
+        since: Time,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        let query = sqlx::query(
+            "SELECT d.call_id AS id, d.at AS created_at FROM notice_overrides t JOIN decisions d ON d.id = t.decision_id \
+             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL ORDER BY d.id LIMIT $3",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .bind(i64::from(MOST_CALLS) + 1);
+        waiting(&query.fetch_all(&self.read).await?)
+    }
+
+    /// Forgets who was told of overrides long ago, at most so many.
+    pub(crate) async fn delete_old_overrides(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
+        let query = sqlx::query(
+            "DELETE FROM notice_overrides WHERE decision_id IN (SELECT decision_id FROM notice_overrides WHERE owed_at <= $1 LIMIT $2)",
+        )
+        .bind(before.micros())
+        .bind(limit);
+        self.write(query).await
     }
 
     /// When this addressee was last told of waiting calls on this way.
@@ -306,6 +364,43 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Claims the telling of an override. `false`: somebody has claimed it.
+    pub(crate) async fn claim_override(
+        &mut self,
+        addressee: &str,
+        decision: ApprovalId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO notice_overrides (addressee, decision_id, owed_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        )
+        .bind(addressee)
+        .bind(decision.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Since when an override is owed to the addressee of a notice that ends now and told `told`; `None`: it told of all.
+    pub(crate) async fn owed_override(
+        &mut self,
+        addressee: &str,
+        since: Time,
+        told: &[Waiting],
+    ) -> Result<Option<Time>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT d.call_id AS id, t.owed_at AS created_at FROM notice_overrides t JOIN decisions d ON d.id = t.decision_id \
+             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .fetch_all(&mut *self.inner)
+        .await?;
+        let untold = waiting(&rows)?.into_iter().filter(|owed| told.iter().all(|one| one.call != owed.call));
+        Ok(untold.map(|owed| owed.since).min())
     }
 
     /// Puts a notice into the outbox. One like it that is there and not sent tells of this too: when it is taken, or, by

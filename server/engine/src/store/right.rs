@@ -103,6 +103,16 @@ pub(super) fn still_holds(now: &str) -> String {
     )
 }
 
+/// Everybody `v` who may decide the call `c` of a decision `d`, and did not make it: to be selected from, before `AND`.
+pub(super) fn deciders_of(now: &str) -> String {
+    format!(
+        "FROM decisions d JOIN calls c ON c.id = d.call_id JOIN call_approvers ca ON ca.call_id = c.id \
+         JOIN ({}) v ON v.subject = ca.subject WHERE v.person_id <> d.person_id AND NOT {}",
+        voices(now),
+        barred!("v.person_id, v.voice")
+    )
+}
+
 /// Held calls `w` that have waited long enough (`$1`, `$2` is now), each with whom it asks; and, after this, `who` is asked by which name. Both are
 /// looked up once: from the few calls that are held, never from everything that somebody could once decide.
 const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.created_at AS created_at, ca.subject AS subject, \

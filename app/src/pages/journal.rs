@@ -119,7 +119,7 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
     );
     vec![
         cell("When", time::ago(event.at, now)),
-        cell("What", words::event(event.r#type)),
+        cell("What", what(event)),
         cell("Action", text::line(&event.action)),
         cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
@@ -133,6 +133,15 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
         ),
         cell("Receipt", receipt),
     ]
+}
+
+/// What happened, and the way to whoever did it.
+fn what(event: &Event) -> AnyView {
+    let said = words::event(event.r#type);
+    match event.by {
+        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> }.into_any(),
+        None => said.into_any(),
+    }
 }
 
 /// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.

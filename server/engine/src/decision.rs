@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use model::{
-    ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview, Refusal,
-    Surface, Time, Verdict,
+    ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview,
+    Refusal, Surface, Time, Verdict,
 };
 
 use serde_json::{Map, Value};
@@ -506,7 +506,11 @@ impl Engine {
             tx.void_decisions_for(row.id, voice, now).await?;
             return Ok(None);
         }
-        if tx.hold_delegation(voice, decider.id(), now).await? { Ok(Some(voice)) } else { Err(Refusal::NotFound) }
+        if tx.hold_delegation(voice, decider.id(), now).await? {
+            Ok(Some(voice))
+        } else {
+            Err(Refusal::NotFound)
+        }
     }
 
     async fn insert_decision(

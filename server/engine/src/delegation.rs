@@ -41,6 +41,11 @@ pub struct Delegation {
 }
 
 impl Delegation {
+    /// The last minute of the clock at which it counts.
+    pub fn last(&self) -> Time {
+        self.until.plus_seconds(-60)
+    }
+
     /// Whether it has begun; one that is over is never told.
     pub fn runs(&self, now: Time) -> bool {
         self.from <= now

@@ -47,12 +47,7 @@ impl Engine {
         Ok(Listing { items, next_cursor: seen.next_cursor })
     }
 
-    fn held_call(
-        &self,
-        row: &CallRow,
-        standing: Standing,
-        likeness: Likeness,
-    ) -> Result<HeldCall, Refusal> {
+    fn held_call(&self, row: &CallRow, standing: Standing, likeness: Likeness) -> Result<HeldCall, Refusal> {
         Ok(HeldCall {
             call: self.call_of(row, true)?,
             preview: likeness.on(self.stored_preview(row)?),
@@ -116,7 +111,10 @@ impl Engine {
         let before = item.call.id;
         self.lines(
             person,
-            &self.store().earlier_lines(person.id(), agent, session, before, self.now(), MOST_EARLIER).await?,
+            &self
+                .store()
+                .earlier_lines(person.id(), agent, session, before, self.now(), MOST_EARLIER)
+                .await?,
         )
     }
 
@@ -152,8 +150,7 @@ impl Engine {
     ) -> Option<Delegation> {
         let voice = standing.stands_in_for?;
         let now = self.now();
-        let fits =
-            |one: &&Delegation| one.delegator == voice && one.delegate == person.id() && one.runs(now);
+        let fits = |one: &&Delegation| one.delegator == voice && one.delegate == person.id() && one.runs(now);
         delegations.iter().find(fits).cloned()
     }
 
@@ -176,7 +173,11 @@ impl Engine {
         })
     }
 
-    pub(crate) fn lines(&self, person: &PersonActor, rows: &[(CallRow, Standing)]) -> Result<Vec<Item>, Refusal> {
+    pub(crate) fn lines(
+        &self,
+        person: &PersonActor,
+        rows: &[(CallRow, Standing)],
+    ) -> Result<Vec<Item>, Refusal> {
         let line = |(row, standing): &(CallRow, Standing)| {
             Ok(Item { preview: None, ..self.item_of(person, row, *standing, Likeness::default())? })
         };

@@ -54,7 +54,12 @@ async fn approved(desk: &Desk) -> (Vec<PersonId>, Vec<Option<PersonId>>) {
 /// A further person with these roles.
 async fn person(desk: &Desk, name: &str, roles: &[Role]) -> Person {
     let email = format!("{}@desk.test", name.to_lowercase());
-    let wanted = engine::registry::PersonWanted { email, name: name.to_owned(), roles: roles.to_vec(), password: None };
+    let wanted = engine::registry::PersonWanted {
+        email,
+        name: name.to_owned(),
+        roles: roles.to_vec(),
+        password: None,
+    };
     desk.engine.add_person(wanted).await.expect("a person")
 }
 

@@ -96,7 +96,8 @@ impl Engine {
         let before = self.now().plus_seconds(-KEPT);
         let tellings = self.store().delete_old_tellings(before, limit).await?;
         // Longer than they are looked for, or they would be told again.
-        let tellings = tellings.max(self.store().delete_old_overrides(before.plus_seconds(-KEPT), limit).await?);
+        let tellings =
+            tellings.max(self.store().delete_old_overrides(before.plus_seconds(-KEPT), limit).await?);
         Ok(tellings.max(self.store().delete_old_notices(before, limit).await?))
     }
 

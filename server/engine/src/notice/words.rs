@@ -59,9 +59,7 @@ impl Words {
     fn of_overridden(told: &[Waiting], zone: Tz) -> Self {
         let at = told.last().map(|one| written(one.since, zone)).unwrap_or_default();
         let (title, since) = match told {
-            [_] => {
-                ("An operator overrode a call that you decide".to_owned(), format!("That was on {at}."))
-            }
+            [_] => ("An operator overrode a call that you decide".to_owned(), format!("That was on {at}.")),
             many => (
                 format!("Operators overrode {} calls that you decide", counted(many.len()).to_lowercase()),
                 format!("The latest was on {at}."),

@@ -138,8 +138,10 @@ impl Tx {
         person: PersonId,
         now: Time,
     ) -> Result<Option<PersonId>, StoreError> {
-        let sql =
-            sqlx::AssertSqlSafe(format!("{} SELECT c.id, {VOICE} AS voice FROM calls c WHERE c.id = $2", mine("$3")));
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{} SELECT c.id, {VOICE} AS voice FROM calls c WHERE c.id = $2",
+            mine("$3")
+        ));
         let row = sqlx::query(sql)
             .bind(person.to_string())
             .bind(call.to_string())

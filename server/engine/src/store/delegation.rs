@@ -54,8 +54,7 @@ impl Store {
              AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = g.delegate_id) ORDER BY g.from_at, g.id",
             running("$2")
         ));
-        let rows =
-            sqlx::query(sql).bind(call.to_string()).bind(now.micros()).fetch_all(&self.read).await?;
+        let rows = sqlx::query(sql).bind(call.to_string()).bind(now.micros()).fetch_all(&self.read).await?;
         rows.iter().map(read).collect()
     }
 }

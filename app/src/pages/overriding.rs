@@ -57,6 +57,7 @@ fn body(visit: &Visit, me: &PersonActor, item: &Item, shown: &Preview, token: St
             <p class="item-facts">
                 <span>{who(item)}</span>
                 {person.map(|person| view! { " for " <span>{text::line(person)}</span> })}
+                {call.session.as_ref().map(|session| view! { ", session " <code>{text::line(session)}</code> })}
                 " · asked " {time::ago(call.created_at, now)}
                 {call.expires_at.map(|at| view! { " · lapses " {time::ahead(at, now)} })}
                 " · action " <code>{text::line(&call.action)}</code>

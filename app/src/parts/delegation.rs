@@ -82,13 +82,13 @@ pub(crate) fn own(one: &Delegation, me: PersonId, now: Time) -> AnyView {
         let name = text::plain(&one.delegate_name);
         (
             view! { <strong>{text::line(&one.delegate_name)}</strong> " decides yours" }.into_any(),
-            format!(": {name} decides yours"),
+            format!(" letting {name} decide yours"),
         )
     } else {
         let name = text::plain(&one.delegator_name);
         (
             view! { "You decide for " <strong>{text::line(&one.delegator_name)}</strong> }.into_any(),
-            format!(": you decide for {name}"),
+            format!(" deciding for {name}"),
         )
     };
     view! {

@@ -118,9 +118,10 @@ impl Waiting {
                         <span>{time::ago(call.created_at, self.now)}</span>
                     </span>
                     <span class="held-row">
-                        <span>{who(item)}{item.stands_in_for.as_ref().map(|one| view! { ", you decide for " {text::line(&one.delegator_name)} })}</span>
+                        <span>{who(item)}</span>
                         {lapses.map(|at| view! { <span>"lapses " {time::ahead(at, self.now)}</span> })}
                     </span>
+                    {item.stands_in_for.as_ref().map(|one| view! { <span class="held-row"><span>"You decide for " {text::line(&one.delegator_name)}</span></span> })}
                 </a>
             </li>
         }

@@ -63,10 +63,12 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     if row.approved_by.is_empty() {
         return words::approval(row.approval.kind).into_any();
     }
+    let is_override = row.approval.kind == ApprovalKind::Override;
+    let you = if is_override { "you" } else { "You" };
     let mut r#for = row.approval.r#for.iter().zip(&row.approved_for);
     let names: Vec<String> = (row.approval.by.iter().zip(&row.approved_by))
         .map(|(id, name)| {
-            let who = if *id == me { "You".to_owned() } else { text::plain(name) };
+            let who = if *id == me { you.to_owned() } else { text::plain(name) };
             match r#for.next() {
                 Some((Some(voice), _)) if *voice == me => format!("{who} for you"),
                 Some((Some(_), Some(name))) => format!("{who} for {}", text::plain(name)),
@@ -75,7 +77,7 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
         })
         .collect();
     let names = view! { <bdi>{names.join(", ")}</bdi> };
-    if row.approval.kind == ApprovalKind::Override {
+    if is_override {
         return view! { {overriding::mark()} " by " {names} }.into_any();
     }
     names.into_any()

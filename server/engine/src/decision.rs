@@ -213,6 +213,10 @@ impl Engine {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
+        // Its page asks nobody to prove themselves afresh.
+        if decider.overrides() && head.action.step_up {
+            return Err(Refusal::Denied);
+        }
         let row = &self.ruled_by(decider, row, &head.action).await?;
         let showing = match pipeline::show(self, &head, &ready).await {
             Ok(showing) => showing,

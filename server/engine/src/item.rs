@@ -8,6 +8,7 @@ use crate::store::DecidedBy;
 
 /// A call as its page shows it to one person.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "what one may do here is one right beside the other")]
 pub struct Item {
     /// The call.
     pub call: Call,

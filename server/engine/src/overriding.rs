@@ -29,10 +29,10 @@ pub struct OverrideWanted<'a> {
     pub reason: &'a str,
 }
 
-/// What whoever overrides has to type: the target, where there is one, and always of what cannot be put back.
+/// What has to be typed to send what cannot be put back, by a Confirm as by an override.
 pub fn target_of(preview: &Preview) -> Option<&str> {
-    let instead = (preview.effect == Effect::Destructive).then_some(&preview.title);
-    preview.target.as_ref().or(instead).map(String::as_str)
+    let target = preview.target.as_ref().unwrap_or(&preview.title);
+    (preview.effect == Effect::Destructive).then_some(target.as_str())
 }
 
 impl Engine {

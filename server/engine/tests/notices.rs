@@ -758,3 +758,28 @@ on_both! {
         assert!(!text.contains(CANARY), "{text}");
     }
 }
+
+on_both! {
+    /// A webhook is told when those whom it is for were overridden, by a name of its own.
+    async fn a_webhook_is_told_when_its_people_were_overridden(desk: Desk) {
+        desk.reload_with(&slack("to = [\"group:mailers\"]"));
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("in");
+        let olga = desk.visitor(&desk.olga).await;
+        let id = desk.held(desk.careful("grouped", json!({ "to": CANARY })).await).await;
+        let version = desk.engine.open_to_override(&olga, id).await.expect("opened").and_then(|item| item.preview).expect("a preview").version;
+        let token = desk.engine.view_token(&olga, id, &version);
+        desk.pass(1);
+        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: CANARY };
+        desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+        desk.upstream.until_writes(1).await;
+        for _ in 0..2 {
+            turn(&desk.engine).await;
+        }
+        let writes = desk.upstream.writes();
+        assert_eq!(writes.len(), 2, "the mail, and one word of it");
+        let body: Value = serde_json::from_str(&writes[1].body).expect("JSON");
+        let text = body["text"].as_str().expect("a text");
+        assert!(text.starts_with("An operator overrode a call that other people decide. That was on "), "{text}");
+        assert!(text.contains(&id.to_string()) && !text.contains(CANARY), "{text}");
+    }
+}

@@ -47,9 +47,11 @@ pub struct Approval {
     pub by: Vec<PersonId>,
     /// For each of `by` the one in whose place they confirmed while a delegation ran; `null`: they did by their own right.
     #[serde(default)]
+    #[schema(required = true)]
     pub r#for: Vec<Option<PersonId>>,
     /// The words of whoever overrode; `null` for every other kind.
     #[serde(default)]
+    #[schema(required = true)]
     pub reason: Option<String>,
     /// When the last of them did.
     pub at: Option<Time>,

@@ -156,6 +156,9 @@ impl Engine {
         let before = self.waiting_before(now);
         let waiting = if let Some(name) = notice.addressee.strip_prefix(WEBHOOK) {
             let Some(webhook) = self.catalogue().webhook(name).cloned() else { return Ok(None) };
+            if notice.kind == Kind::Overridden {
+                return self.overridden(notice).await;
+            }
             self.store().waiting_for_subjects(&webhook.to, None, before, now).await?
         } else {
             let Ok(person) = notice.addressee.parse::<PersonId>() else { return Ok(None) };
@@ -163,12 +166,17 @@ impl Engine {
                 return Ok(None);
             }
             if notice.kind == Kind::Overridden {
-                let told = self.store().overridden_for(&notice.addressee, notice.created_at).await?;
-                return Ok(Some(told).filter(|told| !told.is_empty()));
+                return self.overridden(notice).await;
             }
             self.store().waiting_for_person(person, before, now).await?
         };
         Ok(Some(waiting).filter(|waiting| !waiting.is_empty()))
+    }
+
+    /// The overrides that the notice tells of.
+    async fn overridden(&self, notice: &NoticeRow) -> Result<Option<Vec<Waiting>>, StoreError> {
+        let told = self.store().overridden_for(&notice.addressee, notice.created_at).await?;
+        Ok(Some(told).filter(|told| !told.is_empty()))
     }
 
     /// Whether the browser is still there, and still this person's.

@@ -51,23 +51,42 @@ impl Engine {
         }
         for (addressee, (person, decisions)) in by_person {
             let ways = self.ways_to(person, has_mail, now).await?;
-            let mut tx = self.store().begin().await?;
-            let mut claimed = false;
-            for decision in decisions {
-                claimed |= tx.claim_override(&addressee, decision, now).await?;
-            }
-            if claimed {
-                self.insert_notices(&mut tx, &addressee, Kind::Overridden, &ways, now).await?;
-                tx.commit().await?;
-            }
+            self.owe_overridden(&addressee, &decisions, &ways, now).await?;
         }
         Ok(())
+    }
+
+    /// In one transaction: who claims the telling of an override puts it into the outbox.
+    async fn owe_overridden(
+        &self,
+        addressee: &str,
+        decisions: &[ApprovalId],
+        ways: &[Way],
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.store().begin().await?;
+        let mut claimed = false;
+        for decision in decisions {
+            claimed |= tx.claim_override(addressee, *decision, now).await?;
+        }
+        if !claimed {
+            return Ok(());
+        }
+        self.insert_notices(&mut tx, addressee, Kind::Overridden, ways, now).await?;
+        tx.commit().await
     }
 
     async fn plan_webhooks(&self, now: Time) -> Result<(), StoreError> {
         let webhooks: Vec<_> = self.catalogue().webhooks().cloned().collect();
         for webhook in webhooks {
             let addressee = format!("{WEBHOOK}{}", webhook.name);
+            let since = now.plus_seconds(-KEPT);
+            let overrides = self.store().overrides_for_subjects(&webhook.to, &addressee, since, now).await?;
+            if !overrides.is_empty() {
+                let due_at = self.next_telling(&addressee, Channel::Webhook, "", now).await?;
+                let way = Way { channel: Channel::Webhook, target: String::new(), due_at };
+                self.owe_overridden(&addressee, &overrides, &[way], now).await?;
+            }
             let before = self.waiting_before(now);
             let waiting =
                 self.store().waiting_for_subjects(&webhook.to, Some(&addressee), before, now).await?;

@@ -35,7 +35,7 @@ impl Words {
             };
         }
         if kind == Kind::Overridden {
-            return Self::of_overridden(waiting, zone);
+            return Self::of_overridden(waiting, who, zone);
         }
         let oldest = waiting.iter().map(|one| one.since).min();
         let since = oldest.map(|time| written(time, zone));
@@ -56,12 +56,13 @@ impl Words {
     }
 
     /// Of calls that somebody overrode, in their order.
-    fn of_overridden(told: &[Waiting], zone: Tz) -> Self {
+    fn of_overridden(told: &[Waiting], who: &str, zone: Tz) -> Self {
+        let whose = if who == "you" { "you decide" } else { "other people decide" };
         let at = told.last().map(|one| written(one.since, zone)).unwrap_or_default();
         let (title, since) = match told {
-            [_] => ("An operator overrode a call that you decide".to_owned(), format!("That was on {at}.")),
+            [_] => (format!("An operator overrode a call that {whose}"), format!("That was on {at}.")),
             many => (
-                format!("Operators overrode {} calls that you decide", counted(many.len()).to_lowercase()),
+                format!("Operators overrode {} calls that {whose}", counted(many.len()).to_lowercase()),
                 format!("The latest was on {at}."),
             ),
         };

@@ -181,6 +181,28 @@ impl Store {
             .collect()
     }
 
+    /// Overrides since then of calls that anybody of these subjects may decide, and that this webhook was not told of.
+    pub(crate) async fn overrides_for_subjects(
+        &self,
+        subjects: &[String],
+        addressee: &str,
+        since: Time,
+        now: Time,
+    ) -> Result<Vec<ApprovalId>, StoreError> {
+        let places: Vec<String> = (0..subjects.len()).map(|index| format!("${}", index + 4)).collect();
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT DISTINCT d.id AS id {} AND d.kind = 'override' AND d.voided_at IS NULL AND d.at > $1 \
+             AND NOT EXISTS (SELECT 1 FROM notice_overrides t WHERE t.addressee = $3 AND t.decision_id = d.id) \
+             AND v.person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({})) ORDER BY d.id LIMIT 500",
+            deciders_of("$2"),
+            places.join(", ")
+        ));
+        let query = sqlx::query(sql).bind(since.micros()).bind(now.micros()).bind(addressee);
+        let query = subjects.iter().fold(query, |query, subject| query.bind(subject.clone()));
+        let rows = query.fetch_all(&self.read).await?;
+        rows.iter().map(|row| Columns::new("decisions", "id", row).parse("id")).collect()
+    }
+
     /// Calls that were overridden and of which this addressee is owed word since then, oldest first. What was taken back is not
     /// among them.
     pub(crate) async fn overridden_for(

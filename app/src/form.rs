@@ -8,12 +8,14 @@ mod agent;
 mod browser;
 mod circle;
 mod decide;
+mod delegate;
 mod fault;
 mod invite;
 mod join;
 mod many;
 mod next;
 mod notices;
+mod overriding;
 mod password;
 mod pause;
 mod person;
@@ -113,6 +115,13 @@ pub const ENABLE: &str = "/do/enable";
 /// Where one word on several held calls is posted to.
 pub const MANY: &str = "/do/many";
 
+/// Where letting somebody decide in one's place is posted to.
+pub const DELEGATE: &str = "/do/delegate";
+/// Where ending that is posted to.
+pub const END_DELEGATION: &str = "/do/end-delegation";
+/// Where overriding those who decide a call is posted to.
+pub const OVERRIDE: &str = "/do/override";
+
 /// Every address that takes a form.
 pub const ALL: &[&str] = &[
     SIGN_IN,
@@ -141,6 +150,9 @@ pub const ALL: &[&str] = &[
     DISABLE,
     ENABLE,
     MANY,
+    DELEGATE,
+    END_DELEGATION,
+    OVERRIDE,
 ];
 
 /// The fields of a form as they came, in order.
@@ -188,6 +200,9 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
         MANY => submit::<many::Many>(path, visit, fields, many::read).await,
         BROWSER => submit::<browser::Tell>(path, visit, fields, read).await,
+        DELEGATE => submit::<delegate::Delegate>(path, visit, fields, read).await,
+        END_DELEGATION => submit::<delegate::EndDelegation>(path, visit, fields, read).await,
+        OVERRIDE => submit::<overriding::Override>(path, visit, fields, read).await,
         _ => return None,
     })
 }

@@ -17,6 +17,8 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/inbox") view=pages::inbox::Inbox/>
                 <Route path=path!("/inbox/selected") view=pages::selected::Selected/>
                 <Route path=path!("/inbox/:call") view=pages::item::ItemPage/>
+                <Route path=path!("/inbox/:call/override") view=pages::overriding::Override/>
+                <Route path=path!("/calls/held") view=pages::held_of_others::HeldOfOthers/>
                 <Route path=path!("/done") view=pages::done::DonePage/>
                 <Route path=path!("/done/:receipt") view=pages::receipt::ReceiptPage/>
                 <Route path=path!("/calls") view=pages::calls::Calls/>

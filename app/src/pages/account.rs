@@ -1,5 +1,6 @@
 //! One's own account: name, password, time zone, sessions and tokens.
 
+mod delegations;
 mod password;
 mod sessions;
 mod tokens;
@@ -22,6 +23,7 @@ pub(crate) fn Account() -> impl IntoView {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
         let ways = visit.engine.own_ways(&me).await?;
+        let own = visit.engine.own_delegations(&me).await?;
         let now = visit.engine.now();
         let person = me.person();
         let body = view! {
@@ -30,6 +32,7 @@ pub(crate) fn Account() -> impl IntoView {
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {you::you(&visit, person)}
             <p><a class="button" href="/account/notices">"How you are told"</a></p>
+            {delegations::delegations(&visit, &me, &own, now)}
             {password::password(&visit, person, &ways)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}
@@ -42,6 +45,8 @@ pub(crate) fn Account() -> impl IntoView {
 fn was_done(what: &str) -> Option<&'static str> {
     Some(match what {
         "account" => "Saved.",
+        "delegated" => "Saved. It is shown to both of you, and it can be ended at any time.",
+        "delegation" => "It has ended.",
         "password" => "Your password was changed. Everywhere else you are signed out.",
         "session" => "That session has ended.",
         "sessions" => "All other sessions have ended.",

@@ -36,6 +36,7 @@ pub(crate) fn Calls() -> impl IntoView {
             <h1>"Calls"</h1>
             {alert::alert(visit.posted.as_ref())}
             <p class="lead">"What your agents asked for, however it ended."</p>
+            {is_office(me.person()).then(|| view! { <p><a href="/calls/held">"Held calls of others"</a></p> })}
             {agents}
             {list}
             {pager("/calls", &query, &[], calls.next_cursor.as_deref())}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::{Engine, Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use model::{CallId, CallStatus, Preview, Refusal, Time};
+use model::{CallId, CallStatus, PersonId, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
@@ -14,7 +14,7 @@ use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, effect, pause, preview, text, time};
+use crate::parts::{alert, delegation, effect, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -62,6 +62,8 @@ struct Beside {
     earlier: Vec<Item>,
     /// What the call looks like.
     alike: Vec<Item>,
+    /// Who is shown it.
+    me: PersonId,
 }
 
 impl Beside {
@@ -69,6 +71,7 @@ impl Beside {
         let looks = lies_ahead(item.call.status) && item.preview.is_some();
         Ok(Self {
             earlier: engine.earlier_in_session(me, item).await?,
+            me: me.id(),
             alike: if looks { engine.alike(me, item.call.id).await? } else { Vec::new() },
         })
     }
@@ -137,6 +140,9 @@ fn article(
             {head(item, shown, now)}
             {alert::alert(posted)}
             {standing(item, now)}
+            {item.stands_in_for.as_ref().map(delegation::in_place_of)}
+            {delegation::on_call(&item.delegations, item.stands_in_for.as_ref(), beside.me)}
+            {item.may_override.then(|| to_override(item))}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
             {item.may_settle.then(|| settle(item, settling))}
             {beside.alike(now)}
@@ -147,6 +153,12 @@ fn article(
         </article>
     }
     .into_any()
+}
+
+/// The way for an operator who is none of those who decide it.
+fn to_override(item: &Item) -> AnyView {
+    view! { <p class="to-override"><a href=format!("/inbox/{}/override", item.call.id)>"Open it to override"</a> " Others decide it. What you open is written to the journal."</p> }
+        .into_any()
 }
 
 /// What it does and to what. `shown` is the preview that was on the screen before.

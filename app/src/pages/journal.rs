@@ -130,7 +130,7 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
     );
     vec![
         cell("When", time::ago(event.at, now)),
-        cell("What", words::event(event.r#type)),
+        cell("What", what(event)),
         cell("Action", text::line(&event.action)),
         cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
@@ -144,6 +144,15 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
         ),
         cell("Receipt", receipt),
     ]
+}
+
+/// What happened, and the way to whoever did it.
+fn what(event: &Event) -> AnyView {
+    let said = words::event(event.r#type);
+    match event.by {
+        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> }.into_any(),
+        None => said.into_any(),
+    }
 }
 
 /// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.

@@ -175,6 +175,7 @@ fn row(line: &NoticeLine, now: Time) -> Vec<Cell> {
     };
     let about = match line.kind {
         Kind::Waiting => "calls that wait",
+        Kind::Overridden => "calls that were overridden",
         Kind::Test => "a test",
     };
     let (word, is_bad) = match line.outcome {

@@ -10,7 +10,7 @@ use model::{Person, Role, Time};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::people_nav::people_nav;
 use crate::parts::table::{Cell, cell, table};
-use crate::parts::{text, time};
+use crate::parts::{delegation, text, time};
 use crate::words;
 
 /// Everybody with an account.
@@ -18,6 +18,7 @@ use crate::words;
 pub(crate) fn People() -> impl IntoView {
     page(Tab::People, |visit, me| async move {
         let people = visit.engine.people(&me).await?;
+        let delegations = visit.engine.delegations(&me).await?;
         let now = visit.engine.now();
         let rows = people.iter().map(|person| line(person, now)).collect();
         let invited = if me.person().roles.contains(&Role::Admin) {
@@ -31,6 +32,7 @@ pub(crate) fn People() -> impl IntoView {
             {people_nav(me.person(), "/people")}
             <p class="lead">"Everybody with an account here."</p>
             {table("People", &["Name", "Email", "Roles", "Since", "Last sign-in", "Receipts"], rows)}
+            {delegation::all(&delegations, now)}
             {invited}
         };
         Ok(Sheet::new("People", Shape::Wide, body))

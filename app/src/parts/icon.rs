@@ -14,6 +14,16 @@ pub(crate) fn Mark() -> impl IntoView {
     }
 }
 
+/// The sign of an override: a line that goes around what stands in its way.
+pub(crate) fn overridden() -> AnyView {
+    view! {
+        <svg class="sign" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
+            <path d="M2 12.500V9a5.500 5.500 0 0 1 11 0v3.500M10.300 10l2.700 2.700L15.500 10M6.300 12.500h2.400"/>
+        </svg>
+    }
+    .into_any()
+}
+
 /// The sign of an effect. Its shape alone tells the effects apart.
 pub(crate) fn effect(effect: Effect) -> AnyView {
     let drawing = match effect {

@@ -1,10 +1,10 @@
 //! The table of receipts.
 
 use leptos::prelude::*;
-use model::{Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
+use model::{ApprovalKind, Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
 use super::table::{Cell, cell, table};
-use super::{text, time};
+use super::{overriding, text, time};
 use crate::words;
 
 /// The table “Receipts”. `with_person` adds the column for those who see more than their own.
@@ -63,8 +63,22 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     if row.approved_by.is_empty() {
         return words::approval(row.approval.kind).into_any();
     }
+    let is_override = row.approval.kind == ApprovalKind::Override;
+    let you = if is_override { "you" } else { "You" };
+    let mut r#for = row.approval.r#for.iter().zip(&row.approved_for);
     let names: Vec<String> = (row.approval.by.iter().zip(&row.approved_by))
-        .map(|(id, name)| if *id == me { "You".to_owned() } else { text::plain(name) })
+        .map(|(id, name)| {
+            let who = if *id == me { you.to_owned() } else { text::plain(name) };
+            match r#for.next() {
+                Some((Some(voice), _)) if *voice == me => format!("{who} for you"),
+                Some((Some(_), Some(name))) => format!("{who} for {}", text::plain(name)),
+                _ => who,
+            }
+        })
         .collect();
-    view! { <bdi>{names.join(", ")}</bdi> }.into_any()
+    let names = view! { <bdi>{names.join(", ")}</bdi> };
+    if is_override {
+        return view! { {overriding::mark()} " by " {names} }.into_any();
+    }
+    names.into_any()
 }

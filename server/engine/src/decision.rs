@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use model::{
-    ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Refusal, Surface,
-    Time, Verdict,
+    ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview,
+    Refusal, Surface, Time, Verdict,
 };
 
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
 use crate::status::too_late;
-use crate::store::{CallRow, CallState, NewDecision, Tx, Unsent};
+use crate::store::{CallRow, CallState, NewDecision, StoreError, Tx, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
 
@@ -101,7 +101,7 @@ impl Engine {
     /// # Errors
     /// `NotFound` for whoever may not decide; `NotHeld` when there is nothing to take back any more.
     pub async fn undo(&self, decider: &Decider, id: CallId) -> Result<model::Call, Refusal> {
-        let row = self.row_to_decide(decider, id).await?;
+        let row = self.row_to_undo(decider, id).await?;
         let now = self.now();
         let mut tx = self.store().begin().await?;
         if tx.undo(id, now).await? {
@@ -139,8 +139,41 @@ impl Engine {
     }
 
     async fn row_to_decide(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
-        let seen = self.store().call_seen_by(decider.id(), id).await?;
-        seen.filter(|(_, standing)| standing.decides).map(|(row, _)| row).ok_or(Refusal::NotFound)
+        let now = self.now();
+        let seen = if decider.overrides() {
+            self.store().call_to_override(decider.id(), id, now).await?
+        } else {
+            let seen = self.store().call_seen_by(decider.id(), id, now).await?;
+            seen.filter(|(_, standing)| standing.decides)
+        };
+        seen.map(|(row, _)| row).ok_or(Refusal::NotFound)
+    }
+
+    /// Whoever overrode may take that back too, though they are none of those who decide.
+    async fn row_to_undo(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
+        let seen = self.store().call_seen_by(decider.id(), id, self.now()).await?;
+        let (row, standing) = seen.ok_or(Refusal::NotFound)?;
+        if standing.decides || self.store().has_overridden(id, decider.id()).await? {
+            Ok(row)
+        } else {
+            Err(Refusal::NotFound)
+        }
+    }
+
+    /// Takes the row of a held call for whoever decides it here ([`Tx::lock_held`], [`Tx::lock_to_override`]).
+    async fn lock_held(
+        &self,
+        tx: &mut Tx,
+        decider: &Decider,
+        row: &CallRow,
+        version: Option<&str>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        if decider.overrides() {
+            tx.lock_to_override(row.id, decider.id(), version, now).await
+        } else {
+            tx.lock_held(row.id, decider.id(), version, now).await
+        }
     }
 
     async fn decline(
@@ -180,6 +213,10 @@ impl Engine {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
+        // Its page asks nobody to prove themselves afresh.
+        if decider.overrides() && head.action.step_up {
+            return Err(Refusal::Denied);
+        }
         let row = &self.ruled_by(decider, row, &head.action).await?;
         let showing = match pipeline::show(self, &head, &ready).await {
             Ok(showing) => showing,
@@ -310,7 +347,7 @@ impl Engine {
     ) -> Result<Refusal, Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
+        if !self.lock_held(&mut tx, decider, row, row.preview_version.as_deref(), now).await? {
             drop(tx);
             return self.lost_race(decider, row.id).await;
         }
@@ -340,13 +377,13 @@ impl Engine {
         if tx.is_paused(row.agent_id).await? {
             return Err(Refusal::Paused);
         }
-        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
+        if !self.lock_held(&mut tx, decider, row, row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
         tx.void_decisions_of_others(row.id, now).await?;
         self.insert_decision(&mut tx, decider, row, word, now).await?;
-        let enough = tx.count_confirmations(row.id).await? >= row.quorum;
+        let enough = decider.overrides() || tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
         let status = match (enough, undo_window.is_zero()) {
             (false, _) => CallStatus::Held,
@@ -359,7 +396,7 @@ impl Engine {
             }
             _ => return Err(Refusal::AlreadyDecided),
         };
-        tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, status)).await?;
+        tx.insert_event(&self.decided(decider, row, now, status)).await?;
         fail_point::reach("decision-uncommitted").await;
         tx.commit().await?;
         fail_point::reach("decided").await;
@@ -446,6 +483,40 @@ impl Engine {
         Ok(StoredRequest::open(self.sealer(), row.id, blob)?)
     }
 
+    /// The journal's line of a Confirm, or of an override.
+    fn decided(&self, decider: &Decider, row: &CallRow, now: Time, status: CallStatus) -> Event {
+        let id = self.event_id();
+        if decider.overrides() {
+            Event { by: Some(decider.id()), ..row.event(id, now, EventType::Overridden, status) }
+        } else {
+            row.event(id, now, EventType::Decided, status)
+        }
+    }
+
+    /// In whose place this person decides: `None`: by their own right. A delegation stays as it is until the transaction ends, and
+    /// what was said in the place of somebody who now speaks for themselves is void.
+    async fn voice(
+        &self,
+        tx: &mut Tx,
+        decider: &Decider,
+        row: &CallRow,
+        now: Time,
+    ) -> Result<Option<PersonId>, Refusal> {
+        if decider.overrides() {
+            return Ok(None);
+        }
+        let voice = tx.voice_of(row.id, decider.id(), now).await?.ok_or(Refusal::NotFound)?;
+        if voice == decider.id() {
+            tx.void_decisions_for(row.id, voice, now).await?;
+            return Ok(None);
+        }
+        if tx.hold_delegation(voice, decider.id(), now).await? {
+            Ok(Some(voice))
+        } else {
+            Err(Refusal::NotFound)
+        }
+    }
+
     async fn insert_decision(
         &self,
         tx: &mut Tx,
@@ -458,6 +529,8 @@ impl Engine {
             id: ApprovalId::from_uuid(self.ambient().uuid()),
             call: row.id,
             person: decider.id(),
+            r#for: self.voice(tx, decider, row, at).await?,
+            is_override: decider.overrides(),
             verdict: word.verdict,
             preview_version: word.version,
             reason: word.reason,

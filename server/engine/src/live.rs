@@ -179,7 +179,8 @@ impl Live {
         }
         let mut known = HashSet::new();
         while read.place < end {
-            let (changes, next) = store.changes_behind(read.place, self.person, BATCH).await?;
+            let (changes, next) =
+                store.changes_behind(read.place, self.person, self.engine.now(), BATCH).await?;
             if next == read.place {
                 break;
             }

@@ -127,6 +127,7 @@ impl Engine {
         }
         tx.end_sessions(id, None).await?;
         tx.withdraw_invitations_of(id, self.now()).await?;
+        tx.end_delegations_of(id, self.now()).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         self.withdraw_of_person(id).await?;

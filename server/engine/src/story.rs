@@ -41,9 +41,22 @@ pub enum Happened {
         by: PersonId,
         /// Their name.
         name: String,
-        /// What made them one who decides. Empty: they are none any more.
+        /// In whose place: that one's name. `None`: by their own right.
+        r#for: Option<String>,
+        /// What made them, or the one in whose place they did, one who decides. Empty: they are none any more.
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
+        voided: bool,
+    },
+    /// Somebody who does not decide it overrode those who do.
+    Overridden {
+        /// Who.
+        by: PersonId,
+        /// Their name.
+        name: String,
+        /// Why, in their words.
+        reason: String,
+        /// It was taken back.
         voided: bool,
     },
     /// It went on without a person.

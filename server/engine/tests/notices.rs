@@ -784,3 +784,77 @@ async fn a_mail_server_is_trusted_and_signed_in_to() {
     let password = std::env::var("PATH").expect("a variable");
     assert_eq!(mail.mails()[0].signed_in, Some(("desk@house".to_owned(), password)));
 }
+
+on_both! {
+    /// Whoever stands in for somebody is told as they are; and whose word is there already, for neither.
+    async fn a_delegate_is_told_as_the_delegator_is(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let until = (desk.engine.now().to_chrono() + chrono::TimeDelta::hours(1)).format("%Y-%m-%dT%H:%M").to_string();
+        let wanted = engine::DelegationWanted { to: "max@desk.test", from: "", until: &until };
+        desk.engine.delegate(&desk.visitor(&desk.ann).await, wanted).await.expect("a delegation");
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "max@desk.test"]);
+        // A call of a quorum that Olga alone is left to confirm, for whom Ann's stand-in is none.
+        let two = desk.held(desk.careful("two_people", json!({ "target": "x" })).await).await;
+        desk.confirms(&desk.max, two).await.expect("one of two");
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "max@desk.test", "olga@desk.test"]);
+    }
+}
+
+on_both! {
+    /// Those who decide a call are told once that somebody overrode it; whoever did is not, and what was taken back is not told.
+    async fn those_who_decide_are_told_of_an_override(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let olga = desk.visitor(&desk.olga).await;
+        for (text, is_undone) in [("x", false), ("y", true)] {
+            let id = desk.held(desk.careful("undoable", json!({ "to": text })).await).await;
+            let item = desk.engine.open_to_override(&olga, id).await.expect("opened").expect("it waits");
+            let version = item.preview.expect("a preview").version;
+            let token = desk.engine.view_token(&olga, id, &version);
+            desk.pass(1);
+            let title = desk.preview(&desk.ann, id).await.title;
+            let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: &title, reason: CANARY };
+            desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+            if is_undone {
+                desk.engine.undo(&desk.decider(&desk.olga).await, id).await.expect("undone");
+                desk.engine.decide(&desk.decider(&desk.ann).await, id, decline("no")).await.expect("declined");
+            }
+            for _ in 0..2 {
+                turn(&desk.engine).await;
+            }
+        }
+        assert_eq!(mail.recipients(), ["ann@desk.test"]);
+        let text = &mail.mails()[0].text;
+        assert!(text.contains("Subject: An operator overrode a call that you decide\r\n"), "{text}");
+        assert!(!text.contains(CANARY), "{text}");
+    }
+}
+
+on_both! {
+    /// A webhook is told when those whom it is for were overridden, by a name of its own.
+    async fn a_webhook_is_told_when_its_people_were_overridden(desk: Desk) {
+        desk.reload_with(&slack("to = [\"group:mailers\"]"));
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("in");
+        let olga = desk.visitor(&desk.olga).await;
+        let id = desk.held(desk.careful("grouped", json!({ "to": CANARY })).await).await;
+        let version = desk.engine.open_to_override(&olga, id).await.expect("opened").and_then(|item| item.preview).expect("a preview").version;
+        let token = desk.engine.view_token(&olga, id, &version);
+        desk.pass(1);
+        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: CANARY };
+        desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+        desk.upstream.until_writes(1).await;
+        for _ in 0..2 {
+            turn(&desk.engine).await;
+        }
+        let writes = desk.upstream.writes();
+        assert_eq!(writes.len(), 2, "the mail, and one word of it");
+        let body: Value = serde_json::from_str(&writes[1].body).expect("JSON");
+        let text = body["text"].as_str().expect("a text");
+        assert!(text.starts_with("An operator overrode a call that other people decide. That was on "), "{text}");
+        assert!(text.contains(&id.to_string()) && !text.contains(CANARY), "{text}");
+    }
+}

@@ -112,4 +112,6 @@ pub struct HeldCall {
     pub call: Call,
     /// What would be sent.
     pub preview: Preview,
+    /// The person in whose place this one decides it while a delegation runs; `null`: by their own right.
+    pub r#for: Option<PersonId>,
 }

@@ -13,6 +13,10 @@ words! {
         Held = "call.held",
         /// A person said yes or no.
         Decided = "call.decided",
+        /// An operator looked at what is in a call that others decide.
+        Opened = "call.opened",
+        /// An operator overrode those who decide it.
+        Overridden = "call.overridden",
         /// A person took a yes back in time.
         Undone = "call.undone",
         /// A person told how a call with an unknown outcome ended.
@@ -63,4 +67,6 @@ pub struct Event {
     pub upstream_status: Option<u16>,
     /// The receipt, if one was written.
     pub receipt_id: Option<ReceiptId>,
+    /// Who did it: of `call.opened` and `call.overridden`; `null` for all others.
+    pub by: Option<PersonId>,
 }

@@ -114,6 +114,8 @@ id!(/// A browser that is told by web push.
     BrowserId, BrowserTag, "brw");
 id!(/// A browser that somebody is signed in with.
     BrowserSessionId, BrowserSessionTag, "ses");
+id!(/// That somebody stands in for somebody else for a while.
+    DelegationId, DelegationTag, "dlg");
 id!(/// An account that is offered to somebody by a link.
     InvitationId, InvitationTag, "inv");
 

@@ -56,5 +56,5 @@ fn clear(
 
 /// Nobody had to approve.
 const fn nobody() -> Approval {
-    Approval { id: None, kind: ApprovalKind::None, by: Vec::new(), at: None }
+    Approval { id: None, kind: ApprovalKind::None, by: Vec::new(), r#for: Vec::new(), reason: None, at: None }
 }

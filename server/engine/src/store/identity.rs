@@ -114,7 +114,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<IdentityEvent>, StoreError> {
         let rows = sqlx::query(
-            "SELECT id, at, person_id, kind, issuer, joined, parted FROM identity_events WHERE person_id = $1 ORDER BY id DESC LIMIT $2",
+            "SELECT id, at, person_id, kind, issuer, joined, parted FROM identity_events WHERE person_id = $1 ORDER BY id DESC LIMIT $2 + 0",
         )
         .bind(person.to_string())
         .bind(limit)
@@ -161,7 +161,7 @@ impl Store {
     /// Forgets sign-ins that came back before then and are good no more in any case, at most so many.
     pub async fn delete_old_returns(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sign_in_returns WHERE state IN (SELECT state FROM sign_in_returns WHERE came_at <= $1 ORDER BY came_at LIMIT $2)",
+            "DELETE FROM sign_in_returns WHERE state IN (SELECT state FROM sign_in_returns WHERE came_at <= $1 ORDER BY came_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);

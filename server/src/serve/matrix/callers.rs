@@ -83,13 +83,10 @@ impl Kind {
     }
 
     /// What a method that a route does not have is answered: who is not known learns nothing of methods.
-    pub(super) fn without_method(self, method: &str) -> Vec<(&'static str, u16)> {
+    pub(super) const fn without_method(self) -> &'static [(&'static str, u16)] {
         match self {
-            Self::Bearer => vec![("nobody", 401), ("gone", 401), ("a.read", 405), ("k.careful", 405)],
-            Self::Cookie if ["HEAD", "OPTIONS", "TRACE"].contains(&method) => {
-                vec![("nobody", 405), ("ann", 405)]
-            }
-            Self::Cookie => vec![("nobody", 405), ("ann", 405)],
+            Self::Bearer => &[("nobody", 401), ("gone", 401), ("a.read", 405), ("k.careful", 405)],
+            Self::Cookie => &[("nobody", 405), ("ann", 405)],
         }
     }
 }
@@ -117,11 +114,10 @@ pub(super) fn credentials(world: &World, kind: Kind, caller: &str) -> Vec<(&'sta
     let cookie = |cookie: &str| ("cookie", cookie.to_owned());
     match (kind, caller) {
         (_, "nobody") => Vec::new(),
-        (Kind::Bearer, "cookie") => vec![cookie(world.cookie("ann"))],
+        (Kind::Bearer, "cookie") | (Kind::Cookie, "foreign") => vec![cookie(world.cookie("ann"))],
         (Kind::Bearer, "twice") => vec![bearer(world.token("a.read")), bearer(world.token("a.read"))],
         (Kind::Bearer, caller) => vec![bearer(world.token(caller))],
         (Kind::Cookie, "bearer") => vec![bearer(world.token("ann"))],
-        (Kind::Cookie, "foreign") => vec![cookie(world.cookie("ann"))],
         (Kind::Cookie, caller) => vec![cookie(world.cookie(caller))],
     }
 }

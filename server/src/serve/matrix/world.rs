@@ -255,8 +255,8 @@ impl World {
         let email = format!("guest-{}@demo.test", self.another());
         let wanted = InvitationWanted { email, name: "Guest".to_owned(), roles: vec![] };
         let ada = self.visitor("ada").await;
-        let (line, link) = self.desk.engine.invite(&ada, wanted).await.expect("invited");
-        (line.id.to_string(), link.reveal().to_owned())
+        let (invited, link) = self.desk.engine.invite(&ada, wanted).await.expect("invited");
+        (invited.id.to_string(), link.reveal().to_owned())
     }
 
     /// Somebody whom nobody knows yet: their id and address.

@@ -8,6 +8,7 @@ pub(crate) mod calls;
 pub(crate) mod circles;
 pub(crate) mod credentials;
 pub(crate) mod done;
+pub(crate) mod grants;
 pub(crate) mod home;
 pub(crate) mod inbox;
 pub(crate) mod item;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Item, PersonActor};
+use engine::{Engine, GrantOffer, Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use model::{CallId, CallStatus, Preview, Refusal, Time};
@@ -14,7 +14,7 @@ use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, effect, pause, preview, text, time};
+use crate::parts::{alert, effect, grant, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -31,12 +31,19 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
+        let granted = visit.engine.grant_about(&me, id).await?;
+        let offer = match &token {
+            Some(_) if item.pause.is_none() => visit.engine.grant_offer(&me, id).await?,
+            _ => None,
+        };
+        let granted = granted.map(|line| grant::note(&line, id, me.id(), now));
+        let beside = Beside { granted, offer, ..beside };
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
                 <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
-            {article(&item, &beside, token, &list, visit.posted.as_ref(), now)}
+            {article(&item, beside, token, &list, visit.posted.as_ref(), now)}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
         // Paused, it goes on when somebody resumes.
@@ -62,6 +69,10 @@ struct Beside {
     earlier: Vec<Item>,
     /// What the call looks like.
     alike: Vec<Item>,
+    /// The standing grant that was made with it, or that let it through.
+    granted: Option<AnyView>,
+    /// What can be let through with it.
+    offer: Option<GrantOffer>,
 }
 
 impl Beside {
@@ -70,6 +81,8 @@ impl Beside {
         Ok(Self {
             earlier: engine.earlier_in_session(me, item).await?,
             alike: if looks { engine.alike(me, item.call.id).await? } else { Vec::new() },
+            granted: None,
+            offer: None,
         })
     }
 
@@ -107,7 +120,7 @@ impl Beside {
 /// The call itself. With a view token it can be decided.
 fn article(
     item: &Item,
-    beside: &Beside,
+    mut beside: Beside,
     token: Option<String>,
     list: &str,
     posted: Option<&Arc<Posted>>,
@@ -115,13 +128,19 @@ fn article(
 ) -> AnyView {
     let decided = posted.filter(|posted| posted.form == form::DECIDE);
     let settling = posted.filter(|posted| posted.form == form::SETTLE);
-    let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
+    let granting = posted.filter(|posted| posted.form == form::GRANT);
+    let granted = beside.granted.take();
+    let shown = decided
+        .or(granting)
+        .and_then(|posted| posted.fault.as_ref())
+        .and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
             {beside.earlier(now)}
-            {token.map(|token| decide(item, preview, token, list, decided))}
+            {token.clone().map(|token| decide(item, preview, token, list, decided))}
+            {beside.offer.as_ref().zip(token.clone()).map(|(offer, token)| grant::offer(offer, (item.call.id, preview, token), list, granting))}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {
@@ -138,6 +157,7 @@ fn article(
             {alert::alert(posted)}
             {standing(item, now)}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
+            {granted}
             {item.may_settle.then(|| settle(item, settling))}
             {beside.alike(now)}
             {content}

@@ -1,10 +1,10 @@
 //! The table of receipts.
 
 use leptos::prelude::*;
-use model::{Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
+use model::{ApprovalKind, Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
 use super::table::{cell, table};
-use super::{text, time};
+use super::{icon, text, time};
 use crate::words;
 
 /// The table “Receipts”. `with_person` adds the column for those who see more than their own.
@@ -66,5 +66,10 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     let names: Vec<String> = (row.approval.by.iter().zip(&row.approved_by))
         .map(|(id, name)| if *id == me { "You".to_owned() } else { text::plain(name) })
         .collect();
-    view! { <bdi>{names.join(", ")}</bdi> }.into_any()
+    let names = view! { <bdi>{names.join(", ")}</bdi> };
+    if row.approval.kind == ApprovalKind::Grant {
+        return view! { <span class="by-grant">{icon::clock()}{names} ", by a standing grant"</span> }
+            .into_any();
+    }
+    names.into_any()
 }

@@ -26,7 +26,7 @@ fn line(step: &StoryStep, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
 const fn class(happened: &Happened) -> Option<&'static str> {
     match happened {
         Happened::Unanswered => Some("story-bad"),
-        Happened::Confirmed { voided: false, .. } => Some("story-seal"),
+        Happened::Confirmed { voided: false, .. } | Happened::Granted { .. } => Some("story-seal"),
         _ => None,
     }
 }
@@ -36,6 +36,11 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
         Happened::Asked => asked(receipt),
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
         Happened::Confirmed { by, name, rights, voided } => confirmed(*by == me, name, rights, *voided),
+        Happened::Granted { by, name, made_at, .. } => {
+            let whose = if *by == Some(me) { "you".into_any() } else { text::line(name) };
+            let made = made_at.map(|at| view! { ", made " {time::full(at)} });
+            view! { "Nobody was asked: a " <a href="/grants">"standing grant"</a> " of " <strong>{whose}</strong> {made} ", let it through" }.into_any()
+        }
         Happened::Passed(kind) => passed(*kind).into_any(),
         Happened::Sent => {
             let with = receipt.credential.as_ref().map(|name| view! { " with the credential " <code>{text::line(name)}</code> });

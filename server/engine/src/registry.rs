@@ -8,8 +8,9 @@ use crate::agents::KeyWanted;
 use crate::catalogue::ActionLine;
 use crate::credential_secret::CredentialLine;
 use crate::engine::Engine;
+use crate::grant::GrantEnd;
 use crate::password;
-use crate::store::{KeyRow, NewKey, Tx};
+use crate::store::{GrantsOf, KeyRow, NewKey, Tx};
 use crate::token::{PlainToken, TokenKind};
 
 /// A person to be added.
@@ -155,6 +156,7 @@ impl Engine {
     pub(crate) async fn revoke(&self, agent: AgentId) -> Result<bool, Refusal> {
         let mut tx = self.store().begin().await?;
         let revoked = tx.revoke_agent(agent, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Agent(agent), GrantEnd::Agent, None).await?;
         tx.commit().await?;
         for key in self.store().keys_of_agent(agent).await? {
             self.withdraw_of_key(key).await?;
@@ -207,6 +209,8 @@ impl Engine {
     pub(crate) async fn follow_disabling(&self, mut tx: Tx, person: PersonId) -> Result<(), Refusal> {
         tx.end_sessions(person, None).await?;
         tx.withdraw_invitations_of(person, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Grantor(person), GrantEnd::Grantor, None).await?;
+        self.end_grants(&mut tx, GrantsOf::Owner(person), GrantEnd::Agent, None).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         Ok(self.withdraw_of_person(person).await?)

@@ -45,7 +45,7 @@ const MOST: engine::PageAsked = engine::PageAsked { limit: Some(200), cursor: No
 fn alive(grants: &[GrantLine], are_more: bool, me: PersonId, now: Time) -> AnyView {
     if grants.is_empty() {
         return view! {
-            <p class="nothing">"None lives. Below the decision on a call that waits for you, “Allow more like this” makes one."</p>
+            <p class="nothing">"There are none now. Below the decision on a call that waits for you, “Allow more like this” makes one."</p>
         }
         .into_any();
     }
@@ -63,7 +63,7 @@ fn card(grant: &GrantLine, me: PersonId, now: Time) -> AnyView {
     let (place, labelled) = (id.clone(), heading.clone());
     view! {
         <li class="sheet" id=place aria-labelledby=labelled>
-            <h2 class="sheet-head" id=heading>{text::line(&grant.title)} ", " {text::line(&grant.agent_name)} <span>{used(grant)}</span></h2>
+            <h2 class="sheet-head" id=heading><strong>{text::line(&grant.title)} ", " {text::line(&grant.agent_name)}</strong> <span>{used(grant)}</span></h2>
             {allowed(grant)}
             {grant.allowed.is_none().then(|| view! { <p class="hint grant-line">"What a call has to be like is shown to who made it and to the agent's owner."</p> })}
             <div class="grant-line">
@@ -107,6 +107,6 @@ fn line(grant: &GrantLine, me: PersonId, now: Time) -> Vec<AnyView> {
         cell("Agent", text::line(&grant.agent_name)),
         cell("Made by", who(grant.grantor, &grant.grantor_name, me)),
         cell("Uses", used(grant)),
-        cell("Why", view! { {why} {by} }),
+        cell("Why", view! { <span>{why} {by}</span> }),
     ]
 }

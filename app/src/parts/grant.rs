@@ -100,7 +100,7 @@ fn now(value: &str) -> AnyView {
     if value.is_empty() {
         return "Now: nothing.".into_any();
     }
-    view! { "Now: " {text::line(value)} }.into_any()
+    view! { "Now: " <span class="now">{text::body(value)}</span> }.into_any()
 }
 
 /// What a part is called.
@@ -191,7 +191,7 @@ pub(crate) fn allowed(grant: &GrantLine) -> AnyView {
     for (place, value, varies) in &allowed.parts {
         let value = match varies {
             Varies::Not if value.is_empty() => "nothing".into_any(),
-            Varies::Not => text::line(value),
+            Varies::Not => text::body(value),
             Varies::AsId | Varies::Freely => any("anything"),
         };
         rows.push(view! { <dt>{label(place)}</dt><dd>{value}</dd> }.into_any());
@@ -218,10 +218,10 @@ fn sent(allowed: &Allowed) -> AnyView {
             Varies::AsId => any("any id"),
             Varies::Freely => any("anything"),
         };
-        view! { {slash} {text} }
+        view! { {slash}{text} }
     };
     let path: Vec<_> = allowed.path.iter().enumerate().map(segment).collect();
-    view! { <code>{text::line(&allowed.method)} " " {text::line(&allowed.origin)} {path}</code> }.into_any()
+    view! { <code>{text::line(&allowed.method)} " " {text::line(&allowed.origin)}{path}</code> }.into_any()
 }
 
 /// What stands for whatever comes.

@@ -37,9 +37,9 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
         Happened::Confirmed { by, name, rights, voided } => confirmed(*by == me, name, rights, *voided),
         Happened::Granted { by, name, made_at, .. } => {
-            let whose = if *by == Some(me) { "you".into_any() } else { text::line(name) };
+            let whose = if *by == Some(me) { "You".into_any() } else { text::line(name) };
             let made = made_at.map(|at| view! { ", made " {time::full(at)} });
-            view! { "Nobody was asked: a " <a href="/grants">"standing grant"</a> " of " <strong>{whose}</strong> {made} ", let it through" }.into_any()
+            view! { "Let through by a " <a href="/grants">"standing grant"</a> " of " <strong>{whose}</strong> {made} ". Nobody was asked for this call" }.into_any()
         }
         Happened::Passed(kind) => passed(*kind).into_any(),
         Happened::Sent => {

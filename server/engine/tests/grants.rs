@@ -358,9 +358,16 @@ on_both! {
         assert_eq!(end_of(&desk, &lapsing).await, Some(GrantEnd::Lapsed));
 
         let undone = granted(&desk, &desk.ann, desk.careful("undoable", json!({ "to": "a" })).await, 9, &[]).await;
+        assert!(!passes(&desk, desk.careful("undoable", json!({ "to": "a" })).await).await, "it can be taken back still");
         desk.engine.undo(&desk.decider(&desk.ann).await, undone.call).await.expect("undone");
         assert_eq!(end_of(&desk, &undone).await, Some(GrantEnd::Undone));
         assert!(!passes(&desk, desk.careful("undoable", json!({ "to": "a" })).await).await);
+
+        let grant = granted(&desk, &desk.ann, desk.careful("undoable", json!({ "to": "b" })).await, 9, &[]).await;
+        desk.pass(61);
+        desk.engine.send_due_calls().await.expect("sent");
+        desk.ended(grant.call).await;
+        assert!(passes(&desk, desk.careful("undoable", json!({ "to": "b" })).await).await);
 
         for person in [&desk.ann, &desk.max, &desk.olga] {
             let grant = granted(&desk, &desk.max, desk.careful("others", json!({})).await, 9, &[]).await;

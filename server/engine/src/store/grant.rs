@@ -74,6 +74,10 @@ const SEEN: &str = "($2 = 1 OR g.person_id = $1 OR a.owner_id = $1)";
 const AGENT_ACTS: &str = "EXISTS (SELECT 1 FROM agents a JOIN persons w ON w.id = a.owner_id WHERE a.id = g.agent_id \
     AND a.revoked_at IS NULL AND w.disabled_at IS NULL)";
 
+/// Whether the Confirm that `g` was made with can be taken back no more: until then nothing goes through.
+const STANDS: &str =
+    "NOT EXISTS (SELECT 1 FROM calls o WHERE o.id = g.call_id AND o.state IN ('held', 'approved'))";
+
 /// Whether this person is one of these subjects by a right of their own, whatever somebody else lends them. The subjects
 /// are bound from `$first` on.
 fn own_right(person: &str, subjects: &[String], first: usize) -> String {
@@ -103,7 +107,7 @@ impl Store {
         now: Time,
     ) -> Result<Vec<GrantRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT} WHERE g.agent_id = $1 AND g.action = $2 AND g.ended_at IS NULL AND g.expires_at > $3 AND g.used < g.uses \
+            "{SELECT} WHERE g.agent_id = $1 AND g.action = $2 AND g.ended_at IS NULL AND g.expires_at > $3 AND g.used < g.uses AND {STANDS} \
              ORDER BY g.expires_at, g.id LIMIT $4"
         ));
         let query = sqlx::query(sql).bind(agent.to_string()).bind(action).bind(now.micros()).bind(MOST_LIVE);
@@ -235,7 +239,7 @@ impl Tx {
             "UPDATE grants AS g SET used = g.used + 1, last_used_at = $2, ended_at = CASE WHEN {last} THEN $2 END, \
              how = CASE WHEN {last} THEN 'used_up' END, scope = CASE WHEN {last} THEN NULL ELSE g.scope END \
              WHERE g.id = $1 AND g.ended_at IS NULL AND g.used < g.uses AND g.expires_at > $2 AND g.pin = $3 AND g.agent_id = $4 \
-             AND {AGENT_ACTS} AND {} RETURNING how",
+             AND {STANDS} AND {AGENT_ACTS} AND {} RETURNING how",
             own_right("g.person_id", wanted.approvers, 5)
         );
         let mut query = sqlx::query(sqlx::AssertSqlSafe(sql))

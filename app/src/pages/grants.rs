@@ -45,7 +45,7 @@ const MOST: engine::PageAsked = engine::PageAsked { limit: Some(200), cursor: No
 fn alive(grants: &[GrantLine], are_more: bool, me: PersonId, now: Time) -> AnyView {
     if grants.is_empty() {
         return view! {
-            <p class="nothing">"There are none now. Below the decision on a call that waits for you, “Allow more like this” makes one."</p>
+            <p class="nothing">"There are none now. On the page of a call that waits for you, “Allow more like this” makes one."</p>
         }
         .into_any();
     }

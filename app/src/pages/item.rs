@@ -135,12 +135,16 @@ fn article(
         .and_then(|posted| posted.fault.as_ref())
         .and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
+        let decision = token.map(|token| {
+            let offer = |offer| grant::offer(offer, (item.call.id, preview, token.clone()), list, granting);
+            let more = beside.offer.as_ref().map(offer);
+            decide(item, preview, token, list, decided, more)
+        });
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
             {beside.earlier(now)}
-            {token.clone().map(|token| decide(item, preview, token, list, decided))}
-            {beside.offer.as_ref().zip(token.clone()).map(|(offer, token)| grant::offer(offer, (item.call.id, preview, token), list, granting))}
+            {decision}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {

@@ -12,7 +12,7 @@ use super::{alert, icon, text, time};
 use crate::form::{self, Posted};
 use crate::words;
 
-/// The form that confirms a call and lets through more like it. Folded, it is one line below the decision.
+/// The form that confirms a call and lets through more like it. Folded, it is one line.
 pub(crate) fn offer(
     offer: &GrantOffer,
     (call, preview, token): (CallId, &Preview, String),

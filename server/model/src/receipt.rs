@@ -39,13 +39,13 @@ words! {
 /// What allowed a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
-    /// The approval's id; `null` when nobody had to approve.
+    /// The approval's id, of a standing grant the grant's; `null` when nobody had to approve.
     pub id: Option<ApprovalId>,
     /// What it was.
     pub kind: ApprovalKind,
-    /// The people who confirmed.
+    /// The people who confirmed; of a standing grant who made it.
     pub by: Vec<PersonId>,
-    /// When the last of them did.
+    /// When the last of them did; of a standing grant when it was made.
     pub at: Option<Time>,
 }
 

@@ -10,6 +10,7 @@ mod circle;
 mod decide;
 mod delegate;
 mod fault;
+mod grant;
 mod invite;
 mod join;
 mod many;
@@ -44,6 +45,7 @@ pub use agent::MadeKey;
 pub(crate) use circle::page_of as circles_page;
 pub(crate) use decide::REPLIES;
 pub use fault::Fault;
+pub(crate) use grant::{MINUTES, ticked};
 pub use many::Told;
 pub(crate) use many::{many_fault, picks};
 pub use next::Next;
@@ -112,6 +114,11 @@ pub const DISABLE: &str = "/do/disable";
 /// Where enabling a person again is posted to.
 pub const ENABLE: &str = "/do/enable";
 
+/// Where letting through more calls like one is posted to.
+pub const GRANT: &str = "/do/grant";
+/// Where revoking that is posted to.
+pub const REVOKE_GRANT: &str = "/do/revoke-grant";
+
 /// Where one word on several held calls is posted to.
 pub const MANY: &str = "/do/many";
 
@@ -153,6 +160,8 @@ pub const ALL: &[&str] = &[
     DELEGATE,
     END_DELEGATION,
     OVERRIDE,
+    GRANT,
+    REVOKE_GRANT,
 ];
 
 /// The fields of a form as they came, in order.
@@ -198,6 +207,8 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         ROLES => submit::<person::SetRoles>(path, visit, fields, person::read).await,
         DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
         ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
+        GRANT => submit::<grant::Allow>(path, visit, fields, grant::read).await,
+        REVOKE_GRANT => submit::<grant::RevokeGrant>(path, visit, fields, read).await,
         MANY => submit::<many::Many>(path, visit, fields, many::read).await,
         BROWSER => submit::<browser::Tell>(path, visit, fields, read).await,
         DELEGATE => submit::<delegate::Delegate>(path, visit, fields, read).await,

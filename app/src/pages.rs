@@ -9,6 +9,7 @@ pub(crate) mod circles;
 pub(crate) mod credentials;
 pub(crate) mod done;
 pub(crate) mod held_of_others;
+pub(crate) mod grants;
 pub(crate) mod home;
 pub(crate) mod inbox;
 pub(crate) mod item;

@@ -9,6 +9,7 @@ pub(crate) mod effect;
 pub(crate) mod field;
 pub(crate) mod filters;
 pub(crate) mod fold;
+pub(crate) mod grant;
 pub(crate) mod held_list;
 pub(crate) mod icon;
 pub(crate) mod inbox_query;

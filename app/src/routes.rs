@@ -22,6 +22,7 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/done") view=pages::done::DonePage/>
                 <Route path=path!("/done/:receipt") view=pages::receipt::ReceiptPage/>
                 <Route path=path!("/calls") view=pages::calls::Calls/>
+                <Route path=path!("/grants") view=pages::grants::Grants/>
                 <Route path=path!("/run") view=pages::run::Run/>
                 <Route path=path!("/run/:action") view=pages::run_action::RunAction/>
                 <Route path=path!("/people") view=pages::people::People/>

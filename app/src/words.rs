@@ -56,6 +56,10 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
         EventType::Expired => "expired",
         EventType::Withdrawn => "withdrawn",
         EventType::InDoubt => "not known",
+        EventType::GrantMade => "standing grant made",
+        EventType::GrantUsed => "let through by a standing grant",
+        EventType::GrantEnded => "standing grant ended",
+        EventType::GrantRevoked => "standing grant revoked",
     }
 }
 

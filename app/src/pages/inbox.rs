@@ -7,7 +7,7 @@ use model::Person;
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::held_list::Waiting;
 use crate::parts::inbox_query::InboxQuery;
-use crate::parts::{alert, delegation};
+use crate::parts::{alert, delegation, grant};
 
 /// The inbox: held calls that this person may decide.
 #[component]
@@ -18,11 +18,13 @@ pub(crate) fn Inbox() -> impl IntoView {
         let alert = alert::alert(visit.posted.as_ref());
         let delegations = visit.engine.own_delegations(&me).await?;
         let away = delegation::running(&delegations, me.id(), visit.engine.now());
+        let grants = grant::link(visit.engine.count_grants(&me).await?);
         if waiting.is_empty() {
             let body = view! {
                 <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
                 {away}
+                {grants}
                 {empty(me.person(), &visit.engine.public_url())}
             };
             return Ok(Sheet::new("Inbox", Shape::Column, body));
@@ -32,6 +34,7 @@ pub(crate) fn Inbox() -> impl IntoView {
                 <div class="list-head"><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
                 {away}
+                {grants}
                 {waiting.show(None, visit.posted.as_deref())}
             </section>
             <div class="item item-none"><p>"Pick a call to read what exactly would be sent."</p></div>

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Item, PersonActor};
+use engine::{Engine, GrantOffer, Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use model::{CallId, CallStatus, PersonId, Preview, Refusal, Time};
@@ -14,7 +14,7 @@ use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, delegation, effect, pause, preview, text, time};
+use crate::parts::{alert, delegation, effect, grant, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -31,12 +31,19 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
+        let granted = visit.engine.grant_about(&me, id).await?;
+        let offer = match &token {
+            Some(_) if item.pause.is_none() => visit.engine.grant_offer(&me, id).await?,
+            _ => None,
+        };
+        let granted = granted.map(|line| grant::note(&line, id, me.id(), now));
+        let beside = Beside { granted, offer, ..beside };
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
                 <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
-            {article(&item, &beside, token, &list, visit.posted.as_ref(), now)}
+            {article(&item, beside, token, &list, visit.posted.as_ref(), now)}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
         // Paused, it goes on when somebody resumes.
@@ -64,6 +71,10 @@ struct Beside {
     alike: Vec<Item>,
     /// Who is shown it.
     me: PersonId,
+    /// The standing grant that was made with it, or that let it through.
+    granted: Option<AnyView>,
+    /// What can be let through with it.
+    offer: Option<GrantOffer>,
 }
 
 impl Beside {
@@ -73,6 +84,8 @@ impl Beside {
             earlier: engine.earlier_in_session(me, item).await?,
             me: me.id(),
             alike: if looks { engine.alike(me, item.call.id).await? } else { Vec::new() },
+            granted: None,
+            offer: None,
         })
     }
 
@@ -110,7 +123,7 @@ impl Beside {
 /// The call itself. With a view token it can be decided.
 fn article(
     item: &Item,
-    beside: &Beside,
+    mut beside: Beside,
     token: Option<String>,
     list: &str,
     posted: Option<&Arc<Posted>>,
@@ -118,13 +131,23 @@ fn article(
 ) -> AnyView {
     let decided = posted.filter(|posted| posted.form == form::DECIDE);
     let settling = posted.filter(|posted| posted.form == form::SETTLE);
-    let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
+    let granting = posted.filter(|posted| posted.form == form::GRANT);
+    let granted = beside.granted.take();
+    let shown = decided
+        .or(granting)
+        .and_then(|posted| posted.fault.as_ref())
+        .and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
+        let decision = token.map(|token| {
+            let offer = |offer| grant::offer(offer, (item.call.id, preview, token.clone()), list, granting);
+            let more = beside.offer.as_ref().map(offer);
+            decide(item, preview, token, list, decided, more)
+        });
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
             {beside.earlier(now)}
-            {token.map(|token| decide(item, preview, token, list, decided))}
+            {decision}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {
@@ -144,6 +167,7 @@ fn article(
             {delegation::on_call(&item.delegations, item.stands_in_for.as_ref(), beside.me)}
             {item.may_override.then(|| to_override(item))}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
+            {granted}
             {item.may_settle.then(|| settle(item, settling))}
             {beside.alike(now)}
             {content}

@@ -12,13 +12,15 @@ use crate::words;
 
 /// The form of a decision: the reason after the payload, the buttons in a bar that stays in view.
 /// The bar says why nothing happens while the buttons do not listen yet.
-/// `list` is the query of the list beside the call.
+/// `list` is the query of the list beside the call. `more` stands between the form and the bar, which stays last: so it never
+/// moves while somebody scrolls, and its buttons go on listening.
 pub(crate) fn decide(
     item: &Item,
     preview: &Preview,
     token: String,
     list: &str,
     posted: Option<&Arc<Posted>>,
+    more: Option<AnyView>,
 ) -> AnyView {
     let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
     let reason_fault = alert::of_field(posted, "/reason");
@@ -54,6 +56,7 @@ pub(crate) fn decide(
                 {alert::beside("reason-wrong".to_owned(), reason_fault)}
             </div>
         </form>
+        {more}
         <div class="bar" data-guard="">
             {(is_final && stopped.is_none()).then(|| target(&typed("target"), posted))}
             <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use model::{ApprovalKind, Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
 use super::table::{Cell, cell, table};
-use super::{overriding, text, time};
+use super::{icon, overriding, text, time};
 use crate::words;
 
 /// The table “Receipts”. `with_person` adds the column for those who see more than their own.
@@ -79,6 +79,10 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     let names = view! { <bdi>{names.join(", ")}</bdi> };
     if is_override {
         return view! { {overriding::mark()} " by " {names} }.into_any();
+    }
+    if row.approval.kind == ApprovalKind::Grant {
+        return view! { <span class="by-grant">{icon::clock()}{names} ", by a standing grant"</span> }
+            .into_any();
     }
     names.into_any()
 }

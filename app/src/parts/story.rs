@@ -27,7 +27,7 @@ const fn class(happened: &Happened) -> Option<&'static str> {
     match happened {
         Happened::Unanswered => Some("story-bad"),
         Happened::Overridden { voided: false, .. } => Some("story-override"),
-        Happened::Confirmed { voided: false, .. } => Some("story-seal"),
+        Happened::Confirmed { voided: false, .. } | Happened::Granted { .. } => Some("story-seal"),
         _ => None,
     }
 }
@@ -40,6 +40,11 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
             confirmed(*by == me, name, r#for.as_deref(), rights, *voided)
         }
         Happened::Overridden { by, name, reason, voided } => overridden(*by == me, name, reason, *voided),
+        Happened::Granted { by, name, made_at, .. } => {
+            let whose = if *by == Some(me) { "You".into_any() } else { text::line(name) };
+            let made = made_at.map(|at| view! { ", made " {time::full(at)} });
+            view! { "Let through by a " <a href="/grants">"standing grant"</a> " of " <strong>{whose}</strong> {made} ". Nobody was asked for this call" }.into_any()
+        }
         Happened::Passed(kind) => passed(*kind).into_any(),
         Happened::Sent => {
             let with = receipt.credential.as_ref().map(|name| view! { " with the credential " <code>{text::line(name)}</code> });

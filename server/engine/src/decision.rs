@@ -17,13 +17,14 @@ use crate::arrival::Arrival;
 use crate::catalogue::{Action, CallerKind};
 use crate::engine::Engine;
 use crate::fail_point;
+use crate::grant::{self, GrantEnd, GrantWanted, NewGrant};
 use crate::idempotency::quoted;
 use crate::likeness::Likeness;
 use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
 use crate::status::too_late;
-use crate::store::{CallRow, CallState, NewDecision, StoreError, Tx, Unsent};
+use crate::store::{CallRow, CallState, GrantsOf, NewDecision, StoreError, Tx, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
 
@@ -54,8 +55,19 @@ impl Engine {
         id: CallId,
         decision: Decision,
     ) -> Result<model::Call, Refusal> {
+        self.decide_with(decider, id, decision, None).await
+    }
+
+    /// The same; a Confirm may let through more like the call.
+    pub(crate) async fn decide_with(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        decision: Decision,
+        grant: Option<GrantWanted>,
+    ) -> Result<model::Call, Refusal> {
         let (engine, decider) = (self.clone(), decider.clone());
-        let deciding = self.spawn(async move { engine.record_decision(&decider, id, decision).await });
+        let deciding = self.spawn(async move { engine.record_decision(&decider, id, decision, grant).await });
         deciding.await.unwrap_or_else(|error| {
             tracing::error!(%error, call = %id, "a decision ended in a fault of the desk");
             // It may have been recorded before the fault.
@@ -68,6 +80,7 @@ impl Engine {
         decider: &Decider,
         id: CallId,
         decision: Decision,
+        grant: Option<GrantWanted>,
     ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let reason = checked_reason(decision.reason.as_deref())?;
@@ -87,7 +100,7 @@ impl Engine {
                         "To confirm, name the version of the preview that was shown.",
                     )
                 })?;
-                self.confirm(decider, &row, version, reason).await?
+                self.confirm(decider, &row, version, reason, grant.as_ref()).await?
             }
         };
         self.metrics().decided(decision.decision, self.now().micros() - row.created_at.micros());
@@ -106,6 +119,7 @@ impl Engine {
         let mut tx = self.store().begin().await?;
         if tx.undo(id, now).await? {
             tx.void_decisions(id, now).await?;
+            self.end_grants(&mut tx, GrantsOf::Call(id), GrantEnd::Undone, Some(decider.id())).await?;
         } else if !(tx.lock_held(id, decider.id(), None, now).await?
             && tx.void_decision_of(id, decider.id(), now).await?)
         {
@@ -207,6 +221,7 @@ impl Engine {
         row: &CallRow,
         version: &str,
         reason: Option<&str>,
+        grant: Option<&GrantWanted>,
     ) -> Result<CallStatus, Refusal> {
         let Some(seen) = named_by(version, row) else { return Err(self.preview_changed(row).await?) };
         let (head, ready) = match self.walk_again(row).await? {
@@ -230,8 +245,14 @@ impl Engine {
         if !seen.covers(self.likeness_of(row).await?) {
             return Err(self.preview_changed(row).await?);
         }
+        let grant = match grant {
+            Some(wanted) => {
+                Some(self.new_grant(decider, row, (&head, &ready, &showing.outgoing), wanted).await?)
+            }
+            None => None,
+        };
         let word = Word { verdict: Verdict::Confirm, version: Some(version), reason };
-        self.spend(decider, row, &head, word).await
+        self.spend(decider, row, &head, word, grant.as_ref()).await
     }
 
     /// The preview that this version of it showed, with what it told then; `None`: it is another one by now.
@@ -366,6 +387,7 @@ impl Engine {
         row: &CallRow,
         head: &Head,
         word: Word<'_>,
+        grant: Option<&NewGrant>,
     ) -> Result<CallStatus, Refusal> {
         let now = self.now();
         let undo_window = head.action.undo_window;
@@ -397,6 +419,13 @@ impl Engine {
             _ => return Err(Refusal::AlreadyDecided),
         };
         tx.insert_event(&self.decided(decider, row, now, status)).await?;
+        if let Some(new) = grant {
+            // The last word of the transaction: a Confirm that asks for it stands with it or not at all.
+            if status == CallStatus::Held || !tx.insert_grant(new).await? {
+                return Err(grant::not_made());
+            }
+            tx.insert_event(&row.event(self.event_id(), now, EventType::GrantMade, status)).await?;
+        }
         fail_point::reach("decision-uncommitted").await;
         tx.commit().await?;
         fail_point::reach("decided").await;

@@ -6,7 +6,9 @@ use model::{Person, PersonId, Refusal, Role};
 use crate::actor::PersonActor;
 use crate::circles::administers;
 use crate::engine::Engine;
+use crate::grant::GrantEnd;
 use crate::registry::oversees;
+use crate::store::GrantsOf;
 
 /// Why the last admin keeps the role and the account.
 const LAST_ADMIN: &str = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
@@ -128,6 +130,8 @@ impl Engine {
         tx.end_sessions(id, None).await?;
         tx.withdraw_invitations_of(id, self.now()).await?;
         tx.end_delegations_of(id, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Grantor(id), GrantEnd::Grantor, None).await?;
+        self.end_grants(&mut tx, GrantsOf::Owner(id), GrantEnd::Agent, None).await?;
         tx.hand_over_orphans(None).await?;
         tx.commit().await?;
         self.withdraw_of_person(id).await?;

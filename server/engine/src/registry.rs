@@ -9,8 +9,9 @@ use crate::agents::KeyWanted;
 use crate::catalogue::ActionLine;
 use crate::credential_secret::CredentialLine;
 use crate::engine::Engine;
+use crate::grant::GrantEnd;
 use crate::password;
-use crate::store::{KeyRow, NewKey};
+use crate::store::{GrantsOf, KeyRow, NewKey};
 use crate::token::{PlainToken, TokenKind};
 
 /// A person to be added.
@@ -156,6 +157,7 @@ impl Engine {
     pub(crate) async fn revoke(&self, agent: AgentId) -> Result<bool, Refusal> {
         let mut tx = self.store().begin().await?;
         let revoked = tx.revoke_agent(agent, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Agent(agent), GrantEnd::Agent, None).await?;
         tx.commit().await?;
         for key in self.store().keys_of_agent(agent).await? {
             self.withdraw_of_key(key).await?;

@@ -46,6 +46,8 @@ pub enum Purpose {
     PushKey,
     /// What a browser keeps of a sign-in that it has begun at a provider.
     SignIn,
+    /// What a standing grant lets through.
+    Grant,
 }
 
 impl Purpose {
@@ -64,6 +66,7 @@ impl Purpose {
             Self::Browser => "browser",
             Self::PushKey => "push_key",
             Self::SignIn => "sign_in",
+            Self::Grant => "grant",
         }
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn of_call(
         conclusion = conclusion.of_read();
         // A read leaves a receipt only when it needed an approval; then the approval is not noted with it, but stands
         // with the people who gave it.
-        if stored.approval.is_some() {
+        if stored.approval.as_ref().is_some_and(|approval| approval.kind != ApprovalKind::Grant) {
             conclusion.receipt = None;
         }
     }

@@ -1,6 +1,8 @@
 //! What a receipt tells: what became of one call, step by step, in words that need nothing of what was in it.
 
-use model::{ApprovalKind, CallId, Finding, PersonId, ReceiptFacts, ReceiptId, Refusal, Role, Time};
+use model::{
+    ApprovalId, ApprovalKind, CallId, Finding, PersonId, ReceiptFacts, ReceiptId, Refusal, Role, Time,
+};
 
 use crate::actor::PersonActor;
 use crate::engine::Engine;
@@ -58,6 +60,17 @@ pub enum Happened {
         reason: String,
         /// It was taken back.
         voided: bool,
+    },
+    /// A standing grant let it through.
+    Granted {
+        /// The grant.
+        id: Option<ApprovalId>,
+        /// Who made it.
+        by: Option<PersonId>,
+        /// Their name.
+        name: String,
+        /// When they did.
+        made_at: Option<Time>,
     },
     /// It went on without a person.
     Passed(ApprovalKind),

@@ -37,6 +37,14 @@ words! {
         Withdrawn = "action.withdrawn",
         /// Nobody knows whether it happened.
         InDoubt = "action.in_doubt",
+        /// With this call a person let through more like it.
+        GrantMade = "grant.made",
+        /// A standing grant let this call through.
+        GrantUsed = "grant.used",
+        /// The standing grant that was made with this call has ended.
+        GrantEnded = "grant.ended",
+        /// Somebody revoked the standing grant that was made with this call.
+        GrantRevoked = "grant.revoked",
     }
 }
 

@@ -39,11 +39,11 @@ words! {
 /// What allowed a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
-    /// The approval's id; `null` when nobody had to approve.
+    /// The approval's id, of a standing grant the grant's; `null` when nobody had to approve.
     pub id: Option<ApprovalId>,
     /// What it was.
     pub kind: ApprovalKind,
-    /// The people who confirmed; of an override, who overrode.
+    /// The people who confirmed; of an override who overrode; of a standing grant who made it.
     pub by: Vec<PersonId>,
     /// For each of `by` the one in whose place they confirmed while a delegation ran; `null`: they did by their own right.
     #[serde(default)]
@@ -53,7 +53,7 @@ pub struct Approval {
     #[serde(default)]
     #[schema(required = true)]
     pub reason: Option<String>,
-    /// When the last of them did.
+    /// When the last of them did; of a standing grant when it was made.
     pub at: Option<Time>,
 }
 

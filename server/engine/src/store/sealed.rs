@@ -52,7 +52,7 @@ const fn column(
 
 impl SealedColumn {
     /// Every column with sealed values.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         column(Purpose::Input, "calls", "id", "id", "input"),
         column(Purpose::Preview, "calls", "id", "id", "preview"),
         column(Purpose::Title, "calls", "id", "id", "preview_title"),
@@ -62,6 +62,7 @@ impl SealedColumn {
         column(Purpose::Session, "sessions", "hash", "hash", "data"),
         column(Purpose::Browser, "push_subscriptions", "id", "id", "data"),
         column(Purpose::PushKey, "push_keys", "name", "name", "secret"),
+        column(Purpose::Grant, "grants", "id", "id", "scope"),
     ];
 
     /// Before the first row.

@@ -104,6 +104,16 @@ impl Store {
     }
 }
 
+/// Whose standing grant let a call through.
+fn granted(receipt: &ReceiptFacts) -> Happened {
+    Happened::Granted {
+        id: receipt.approval.id,
+        by: receipt.approval.by.first().copied(),
+        name: receipt.approved_by.first().cloned().unwrap_or_default(),
+        made_at: receipt.approval.at,
+    }
+}
+
 /// What happened, in its order.
 fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Step>) -> Vec<Step> {
     let step = |at: Option<Time>, happened| Step { at, happened };
@@ -114,13 +124,17 @@ fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Ste
     steps.extend(decided);
     // What people said has its own steps.
     let by_people = matches!(receipt.approval.kind, ApprovalKind::Person | ApprovalKind::Override);
-    if !by_people {
+    if receipt.approval.kind == ApprovalKind::Grant {
+        // The person's word came before the call did.
+        steps.push(step(Some(kept.asked_at), granted(receipt)));
+    } else if !by_people {
         let at = receipt.approval.at.or(Some(kept.asked_at));
         steps.push(step(at, Happened::Passed(receipt.approval.kind)));
     }
     // What passed at once was begun as it was asked for. Calls of earlier versions do not tell.
     let passed = !by_people && receipt.surface != Surface::Queue;
-    let begun_at = kept.begun_at.or_else(|| receipt.approval.at.or(Some(kept.asked_at)).filter(|_| passed));
+    let approved_at = receipt.approval.at.filter(|_| receipt.approval.kind != ApprovalKind::Grant);
+    let begun_at = kept.begun_at.or_else(|| approved_at.or(Some(kept.asked_at)).filter(|_| passed));
     steps.push(step(begun_at, Happened::Sent));
     let was_lost = receipt.outcome != Outcome::Done || !later.is_empty();
     let answered = if was_lost { Happened::Unanswered } else { Happened::Answered(receipt.upstream_status) };

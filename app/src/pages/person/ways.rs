@@ -32,7 +32,7 @@ pub(super) fn ways(ways: &Ways, now: Time) -> Option<AnyView> {
 
 fn said(event: &IdentityEvent) -> AnyView {
     let what = match event.change {
-        IdentityChange::Linked => "Linked by their verified address",
+        IdentityChange::Linked => "Linked to the provider",
         IdentityChange::Joined => "Joined by their invitation",
         IdentityChange::Provisioned => "Account made at their first sign-in",
         IdentityChange::Unlinked => "Link taken away",

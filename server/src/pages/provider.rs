@@ -103,7 +103,7 @@ fn one(asked: &Parts, wanted: &str) -> Option<String> {
 /// A cookie for each sign-in, so that two tabs do not take it from each other. Named after what everybody sees in the
 /// address anyway.
 fn cookie_name(engine: &Engine, state: &str) -> String {
-    let tag: String = state.chars().filter(|c| c.is_ascii_alphanumeric()).take(12).collect();
+    let tag: String = state.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
     let prefix = if is_https(engine) { "__Host-" } else { "" };
     format!("{prefix}countersign-sign-in-{tag}")
 }

@@ -22,7 +22,7 @@ pub(super) fn ways(ways: &Ways, now: Time) -> Option<AnyView> {
         view! {
             <section class="circle" aria-labelledby="ways-head">
                 <h2 id="ways-head">"Sign-in"</h2>
-                <dl class="facts">{issuers.collect_view()}</dl>
+                <dl class="facts sheet">{issuers.collect_view()}</dl>
                 <ul class="plain">{changes.collect_view()}</ul>
             </section>
         }
@@ -32,7 +32,7 @@ pub(super) fn ways(ways: &Ways, now: Time) -> Option<AnyView> {
 
 fn said(event: &IdentityEvent) -> AnyView {
     let what = match event.change {
-        IdentityChange::Linked => "Linked by their verified address",
+        IdentityChange::Linked => "Linked to the provider",
         IdentityChange::Joined => "Joined by their invitation",
         IdentityChange::Provisioned => "Account made at their first sign-in",
         IdentityChange::Unlinked => "Link taken away",
@@ -45,11 +45,12 @@ fn groups(event: &IdentityEvent) -> AnyView {
     let part = |what: &str, groups: &[String]| {
         (!groups.is_empty()).then(|| view! { {what.to_owned()} {text::line(&groups.join(", "))} })
     };
-    let between = if event.joined.is_empty() || event.parted.is_empty() { "" } else { "; " };
+    let between = (!event.joined.is_empty() && !event.parted.is_empty()).then_some("; ");
     view! {
-        {part("The provider put them into ", &event.joined)}
+        {part("Put into ", &event.joined)}
         {between}
-        {part("The provider took them out of ", &event.parted)}
+        {part("Taken out of ", &event.parted)}
+        " by the provider"
     }
     .into_any()
 }

@@ -80,18 +80,18 @@ mod tests {
 
     use super::*;
 
-    fn said(claim: Value) -> Option<Vec<String>> {
+    fn said(claim: &Value) -> Option<Vec<String>> {
         let Value::Object(all) = json!({ "groups": claim, "sub": "1" }) else { panic!("an object") };
         groups(&Extra { all }, "groups")
     }
 
     #[test]
     fn groups_are_names() {
-        assert_eq!(said(json!(["a", "b"])), Some(vec!["a".to_owned(), "b".to_owned()]));
-        assert_eq!(said(json!("a")), Some(vec!["a".to_owned()]));
-        assert_eq!(said(json!([])), Some(Vec::new()));
+        assert_eq!(said(&json!(["a", "b"])), Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(said(&json!("a")), Some(vec!["a".to_owned()]));
+        assert_eq!(said(&json!([])), Some(Vec::new()));
         for odd in [json!(null), json!(7), json!({ "a": true }), json!(["a", 7])] {
-            assert_eq!(said(odd), None);
+            assert_eq!(said(&odd), None);
         }
         assert_eq!(groups(&Extra::default(), "groups"), None);
     }

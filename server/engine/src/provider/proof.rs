@@ -8,8 +8,9 @@ use model::Time;
 use openidconnect::core::{CoreErrorResponseType, CoreGenderClaim, CoreJwsSigningAlgorithm};
 use openidconnect::{
     AccessTokenHash, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret, IdTokenClaims,
-    IdTokenVerifier, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeVerifier, RequestTokenError,
+    IdTokenVerifier, Nonce, OAuth2TokenResponse, PkceCodeVerifier, RequestTokenError,
     SignatureVerificationError, StandardErrorResponse, SubjectIdentifier, TokenResponse, UserInfoClaims,
+    UserInfoError,
 };
 
 use super::ask::NoAnswer;
@@ -109,10 +110,9 @@ impl Engine {
         let (earliest, latest) = (at(self.now().plus_seconds(-SKEW)), at(self.now().plus_seconds(SKEW)));
         let issued =
             move |at: DateTime<Utc>| if at <= latest { Ok(()) } else { Err("of the future".to_owned()) };
-        let issuer: IssuerUrl = metadata.issuer().clone();
         IdTokenVerifier::new_public_client(
             ClientId::new(settings.client_id.clone()),
-            issuer,
+            metadata.issuer().clone(),
             metadata.jwks().clone(),
         )
         .set_allowed_algs(ALGORITHMS)
@@ -171,12 +171,12 @@ impl Engine {
         let request = client
             .user_info(tokens.access_token().clone(), Some(subject.clone()))
             .map_err(|_| NotSignedIn::Unreachable)?;
-        request.request_async(&asking).await.map_err(|error| match error {
-            openidconnect::UserInfoError::ClaimsVerification(_) => doubt("the user's claims are not theirs"),
-            _ => {
-                tracing::error!("the provider did not tell the user's claims");
-                NotSignedIn::Unreachable
+        request.request_async(&asking).await.map_err(|error| {
+            if matches!(error, UserInfoError::ClaimsVerification(_)) {
+                return doubt("the user's claims are another's");
             }
+            tracing::error!("the provider did not tell the user's claims");
+            NotSignedIn::Unreachable
         })
     }
 }

@@ -118,7 +118,7 @@ impl Issuer {
     /// Signs with another key from now on, and names it.
     pub fn rotate(&self) {
         *self.shared.key.lock().expect("lock") = fresh_key();
-        *self.shared.kid.lock().expect("lock") = "second".to_owned();
+        "second".clone_into(&mut self.shared.kid.lock().expect("lock"));
     }
 
     /// Its answers name it from now on, and it says so.
@@ -278,12 +278,12 @@ fn signature(input: &str, signed: Signed, shared: &Shared) -> Vec<u8> {
         ring::hmac::sign(&key, input.as_bytes()).as_ref().to_vec()
     };
     let key = shared.key.lock().expect("lock");
-    let signer = match signed {
+    let pair = match signed {
         Signed::Right => &*key,
         Signed::ByAnother | Signed::ByUnnamed => &shared.another,
         Signed::NotAtAll => return Vec::new(),
         Signed::WithPublicKey => return hmac(key.public_key().as_ref()),
         Signed::WithClientSecret => return hmac(SECRET.as_bytes()),
     };
-    signer.sign(&random, input.as_bytes()).expect("signed").as_ref().to_vec()
+    pair.sign(&random, input.as_bytes()).expect("signed").as_ref().to_vec()
 }

@@ -10,7 +10,7 @@ use crate::form;
 use crate::frame::{Shape, Sheet, page};
 use crate::parts::grant::{allowed, ending, used, who};
 use crate::parts::pager::pager;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, text, time};
 
 /// The grants that somebody made or that are for their agents; for operators everybody's.
@@ -94,7 +94,7 @@ fn past(grants: &[GrantLine], me: PersonId, now: Time) -> Option<AnyView> {
     })
 }
 
-fn line(grant: &GrantLine, me: PersonId, now: Time) -> Vec<AnyView> {
+fn line(grant: &GrantLine, me: PersonId, now: Time) -> Vec<Cell> {
     let (at, why) = match grant.ended {
         Some((at, how)) => (time::ago(at, now), ending(how)),
         None => ("not yet".into_any(), ""),

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use self::asked::{Asked, Wanted};
+use self::asked::Asked;
 use self::filled::Filled;
 
 /// The mark: how many times the small one's time a list may take.

@@ -51,19 +51,19 @@ pub(crate) async fn granted(
     if pin != found.pin || showing.outgoing != outgoing {
         return Ok(None);
     }
-    let line = &found.line;
+    let grant = &found.line;
     Ok(Some(Granted {
-        id: line.id,
+        id: grant.id,
         agent,
         pin,
         approvers: approvers.to_vec(),
         approval: Approval {
-            id: Some(line.id),
+            id: Some(grant.id),
             kind: ApprovalKind::Grant,
-            by: vec![line.grantor],
+            by: vec![grant.grantor],
             r#for: vec![None],
             reason: None,
-            at: Some(line.made_at),
+            at: Some(grant.made_at),
         },
         showing,
         ready: ready.clone(),

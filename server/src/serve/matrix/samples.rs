@@ -178,6 +178,10 @@ async fn page(world: &mut World, row: &Row) -> Sample {
             let (id, _) = world.thing("held").await;
             return by_id(row, &id, &never("call"), |id| (format!("/inbox/selected?calls={id}"), Body::None));
         }
+        "/inbox/{call}/override" => {
+            let (id, _) = world.thing("held").await;
+            return by_id(row, &id, &never("call"), |id| (format!("/inbox/{id}/override"), Body::None));
+        }
         "/done/{receipt}" => ("receipt", "rct"),
         "/agents/{agent}" => ("agent", "agt"),
         "/invitation/{link}" => {
@@ -239,6 +243,9 @@ async fn form(world: &mut World, row: &Row) -> Sample {
         ("/do/account", _) => vec![("name", "Somebody"), ("time_zone", "")],
         ("/do/password", _) => vec![("present", PASSWORD), ("password", "short")],
         ("/do/token", _) => vec![("ability", "receipts:read"), ("days", "30")],
+        ("/do/revoke-grant", _) => vec![("grant", "apr_01h455vb4pex5vsknk084sn02q")],
+        ("/do/end-delegation", _) => vec![("delegation", "dlg_01h455vb4pex5vsknk084sn02q")],
+        ("/do/delegate", _) => vec![("to", "nobody@demo.test"), ("from", ""), ("until", "")],
         ("/do/invite", _) => vec![("email", "no address"), ("name", "X")],
         _ => return form_of_object(world, row).await,
     };
@@ -254,6 +261,15 @@ async fn form_of_object(world: &mut World, row: &Row) -> Sample {
         match (path, row.what.as_str()) {
             ("/do/decide", _) => {
                 let rest = vec![("decision", "decline"), ("preview_version", ""), ("view_token", "")];
+                ("held", "call", "call", rest)
+            }
+            ("/do/override", _) => {
+                let rest = vec![("preview_version", ""), ("view_token", ""), ("reason", "It has to go.")];
+                ("held", "call", "call", rest)
+            }
+            ("/do/grant", _) => {
+                let rest =
+                    vec![("preview_version", ""), ("view_token", ""), ("uses", "5"), ("minutes", "60")];
                 ("held", "call", "call", rest)
             }
             ("/do/many", _) => ("held", "call", "call", vec![("decision", "decline")]),

@@ -75,6 +75,7 @@ pub struct Event {
     pub upstream_status: Option<u16>,
     /// The receipt, if one was written.
     pub receipt_id: Option<ReceiptId>,
-    /// Who did it: of `call.opened` and `call.overridden`; `null` for all others.
+    /// Who did it: of `call.opened` and `call.overridden`, and of no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<PersonId>,
 }

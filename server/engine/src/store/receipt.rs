@@ -39,19 +39,35 @@ pub struct Amendment {
     pub reason: Option<String>,
 }
 
-/// Every column of a `Receipt`, of `receipts r` joined with `JOINS`, and the names that go with it. What the upstream
-/// answered late says more than what a person found, whichever clock was ahead.
-pub(super) const COLUMNS: &str = "r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
-    r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_for, r.approval_reason, r.approval_at, \
-    COALESCE(m.upstream_status, r.upstream_status) AS upstream_status, COALESCE(m.outcome, r.outcome) AS outcome, \
-    a.name AS agent_name, p.name AS person_name";
-pub(super) const JOINS: &str = "LEFT JOIN receipt_amendments m ON m.id = (SELECT n.id FROM receipt_amendments n \
-    WHERE n.receipt_id = r.id ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1) \
-    LEFT JOIN agents a ON a.id = r.agent_id LEFT JOIN persons p ON p.id = r.person_id";
+/// What became known of the receipt `r` later, if anything did. What the upstream answered late says more than what a person
+/// found, whichever clock was ahead.
+macro_rules! amended {
+    ($column:literal) => {
+        concat!(
+            "(SELECT n.",
+            $column,
+            " FROM receipt_amendments n WHERE n.receipt_id = r.id \
+            ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1)"
+        )
+    };
+}
 
 /// How the receipt `r` ended as far as something became known of it later; `NULL`: nothing did.
-pub(super) const AMENDED: &str = "(SELECT n.outcome FROM receipt_amendments n WHERE n.receipt_id = r.id \
-    ORDER BY CASE WHEN n.person_id IS NULL THEN 0 ELSE 1 END, n.id DESC LIMIT 1)";
+pub(super) const AMENDED: &str = amended!("outcome");
+
+/// Every column of a `Receipt`, of `receipts r` joined with `JOINS`, and the names that go with it. What became known later is
+/// looked up for each row: joined, PostgreSQL reads all that ever became known for a page of many rows.
+pub(super) const COLUMNS: &str = concat!(
+    "r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
+    r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_for, r.approval_reason, r.approval_at, \
+    COALESCE(",
+    amended!("upstream_status"),
+    ", r.upstream_status) AS upstream_status, COALESCE(",
+    amended!("outcome"),
+    ", r.outcome) AS outcome, a.name AS agent_name, p.name AS person_name"
+);
+pub(super) const JOINS: &str =
+    "LEFT JOIN agents a ON a.id = r.agent_id LEFT JOIN persons p ON p.id = r.person_id";
 
 impl Store {
     /// One receipt, if it is the owner's (`None`: anybody's).

@@ -30,6 +30,8 @@ pub struct SessionWanted {
     pub browser: String,
     /// After this it is over, if it is not before by the desk's own limits.
     pub expires: Time,
+    /// When the session began whose place it takes: its person has proved anew who they are. `None`: it begins now.
+    pub goes_on_since: Option<Time>,
 }
 
 /// One of a person's own sessions.
@@ -56,14 +58,16 @@ impl Engine {
         wanted: SessionWanted,
     ) -> Result<bool, Refusal> {
         let now = self.now();
+        let begun_at = wanted.goes_on_since.unwrap_or(now);
         let new = NewSession {
             id: BrowserSessionId::from_uuid(self.ambient().uuid()),
             person: wanted.person,
             epoch: wanted.epoch,
             browser: wanted.browser.chars().filter(|letter| *letter != '\0').take(BROWSER).collect(),
-            begun_at: now,
-            ends_at: wanted.expires.min(now.plus_seconds(LONGEST)),
-            expires_at: wanted.expires.min(now.plus_seconds(IDLE)),
+            begun_at,
+            proved_at: now,
+            ends_at: wanted.expires.min(begun_at.plus_seconds(LONGEST)),
+            expires_at: wanted.expires.min(now.plus_seconds(IDLE)).min(begun_at.plus_seconds(LONGEST)),
         };
         Ok(self.store().create_session(id_hash, &self.sealed_session(id_hash, data), &new).await?)
     }
@@ -91,6 +95,11 @@ impl Engine {
     pub async fn session_person(&self, id_hash: [u8; 32]) -> Result<Option<PersonId>, Refusal> {
         let row = self.store().session(id_hash, self.now()).await?;
         Ok(row.filter(|row| self.opened(id_hash, row).is_some()).map(|row| row.person))
+    }
+
+    /// When a session that counts began: the one that takes its place under another id goes on with that.
+    pub async fn session_begun(&self, id_hash: [u8; 32]) -> Result<Option<Time>, Refusal> {
+        Ok(self.store().session(id_hash, self.now()).await?.map(|row| row.begun_at))
     }
 
     /// Ends a session.

@@ -225,6 +225,7 @@ impl Engine {
             agent: row.agent_name.clone(),
             person: row.person_name.clone(),
             may_decide: standing.decides && matches!(row.state, CallState::Held { .. }),
+            step_up: self.wants_step_up(row),
             may_settle: row.state == CallState::InDoubt
                 && (standing.decides || person.person().is_operator()),
             may_withdraw: standing.owns && matches!(row.state, CallState::Held { .. }),

@@ -24,6 +24,8 @@ pub struct Item {
     pub person: Option<String>,
     /// Whether this person may decide the call now.
     pub may_decide: bool,
+    /// Whether confirming it takes a passkey.
+    pub step_up: bool,
     /// Whether this person may tell how the call ended.
     pub may_settle: bool,
     /// Whether this person may take the call back.

@@ -1,6 +1,7 @@
 //! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
 
 mod account;
+pub mod account_event;
 pub mod actor;
 pub mod agent;
 mod agents;
@@ -44,6 +45,8 @@ pub mod office;
 mod open_sends;
 pub mod outgoing;
 mod own_token;
+pub mod party;
+pub mod passkey;
 mod passing_on;
 pub mod password;
 mod pause;

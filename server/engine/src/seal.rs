@@ -44,6 +44,8 @@ pub enum Purpose {
     Browser,
     /// The key that push services know this desk by.
     PushKey,
+    /// What a passkey is asked to sign at a sign-in.
+    Passkey,
 }
 
 impl Purpose {
@@ -61,6 +63,7 @@ impl Purpose {
             Self::RequestStateCover => "request_state_cover",
             Self::Browser => "browser",
             Self::PushKey => "push_key",
+            Self::Passkey => "passkey",
         }
     }
 }

@@ -47,7 +47,7 @@ pub struct SignedIn {
 type Subject = [u8; 32];
 
 /// A try that was counted and is not decided yet.
-struct Counted {
+pub(crate) struct Counted {
     /// Each with what was owed afterwards.
     subjects: Vec<(Subject, Limit, i64)>,
 }
@@ -164,6 +164,24 @@ impl Engine {
         tokio::task::spawn_blocking(move || password::verify(&password, hash.as_deref()))
             .await
             .map_err(|_| Refusal::Unavailable)
+    }
+
+    /// Counts a try that is no guess at a password, by where it comes from alone.
+    pub(crate) async fn count_address(&self, from: Option<IpAddr>) -> Result<Counted, Refusal> {
+        self.count_try(vec![(subject(&["address", &written(from)]), OF_ADDRESS)]).await
+    }
+
+    /// It was right: it is taken back, and where the person signs in from is remembered.
+    pub(crate) async fn clear_address(
+        &self,
+        counted: &Counted,
+        person: PersonId,
+        from: Option<IpAddr>,
+    ) -> Result<(), Refusal> {
+        self.uncount(counted).await?;
+        let mut tx = self.store().begin().await?;
+        tx.note_place(place(person, from), self.now()).await?;
+        Ok(tx.commit().await?)
     }
 
     async fn uncount(&self, counted: &Counted) -> Result<(), Refusal> {

@@ -45,6 +45,8 @@ pub enum Happened {
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
         voided: bool,
+        /// They proved with a passkey, for this call, who they are.
+        with_passkey: bool,
     },
     /// It went on without a person.
     Passed(ApprovalKind),

@@ -36,6 +36,14 @@ words! {
     }
 }
 
+words! {
+    /// What a person has proved anew who they are with, for one decision.
+    Proof {
+        /// A passkey, bound to that call and to the preview that was shown.
+        Passkey = "passkey",
+    }
+}
+
 /// A journal line: ids and status only, never an input value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
@@ -63,4 +71,6 @@ pub struct Event {
     pub upstream_status: Option<u16>,
     /// The receipt, if one was written.
     pub receipt_id: Option<ReceiptId>,
+    /// What whoever decided has proved anew who they are with, where the action asks for it (`step_up`).
+    pub proof: Option<Proof>,
 }

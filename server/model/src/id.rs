@@ -114,6 +114,8 @@ id!(/// A browser that is told by web push.
     BrowserId, BrowserTag, "brw");
 id!(/// A browser that somebody is signed in with.
     BrowserSessionId, BrowserSessionTag, "ses");
+id!(/// A passkey of somebody's.
+    PasskeyId, PasskeyTag, "pky");
 id!(/// An account that is offered to somebody by a link.
     InvitationId, InvitationTag, "inv");
 

@@ -976,21 +976,6 @@ fn every_part_of_an_answer_to_a_mistake_is_there_for_programs() {
 }
 
 #[test]
-fn what_is_not_there_yet_is_said_and_not_ignored() {
-    let text = r#"
-[[action]]
-name = "x"
-effect = "write"
-step_up = true
-request = { method = "POST", url = "https://a.example/x" }
-preview = { title = "X" }
-"#;
-    let Err(Mistakes(mistakes)) = Catalogue::parse(text, "c.toml") else { panic!("taken") };
-    let lines: Vec<_> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
-    assert!(lines.contains(&(5, "“step_up = true” is not available yet")), "{lines:?}");
-}
-
-#[test]
 fn a_misspelt_method_is_a_mistake_and_a_rare_one_is_not() {
     let credential = |method: &str| {
         format!(

@@ -1,6 +1,6 @@
 //! What people said to held calls. A decision is never changed; it can only be voided.
 
-use model::{ApprovalId, CallId, PersonId, Time, Verdict};
+use model::{ApprovalId, CallId, PasskeyId, PersonId, Time, Verdict};
 
 use super::columns::Columns;
 use super::{Store, StoreError, Tx};
@@ -22,6 +22,8 @@ pub struct NewDecision<'a> {
     pub reason: Option<&'a str>,
     /// When.
     pub at: Time,
+    /// The passkey that it was said with.
+    pub passkey: Option<PasskeyId>,
 }
 
 /// A confirmation that counts.
@@ -71,7 +73,7 @@ impl Tx {
     /// Stores a decision. A second one of the same person on the same call is a unique violation.
     pub async fn insert_decision(&mut self, decision: &NewDecision<'_>) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at, passkey_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
         .bind(decision.id.to_string())
         .bind(decision.call.to_string())
@@ -80,6 +82,7 @@ impl Tx {
         .bind(decision.preview_version)
         .bind(decision.reason)
         .bind(decision.at.micros())
+        .bind(decision.passkey.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
         Ok(())

@@ -1,7 +1,7 @@
 //! The journal: ids and status only.
 
 use model::{
-    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, ReceiptId, Surface, Time,
+    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, Proof, ReceiptId, Surface, Time,
 };
 use sqlx::any::AnyRow;
 
@@ -18,7 +18,7 @@ pub(super) const FOR_PERSON: &str = "($2 IS NULL OR (e.person_id = $2 AND NOT EX
 
 /// Every column of an `Event`, of the table `events e`.
 pub(super) const COLUMNS: &str = "e.id, e.at, e.type, e.call_id, e.action, e.surface, e.person_id, e.agent_id, e.session, \
-    e.status, e.upstream_status, e.receipt_id";
+    e.status, e.upstream_status, e.receipt_id, e.proof";
 
 impl Store {
     /// The journal, newest first: everybody's, or one person's own calls.
@@ -53,8 +53,8 @@ impl Tx {
     /// Writes a journal line. It gets its place in the stream once this transaction has ended.
     pub async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO events (id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            "INSERT INTO events (id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id, proof) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         )
         .bind(event.id.to_string())
         .bind(event.at.micros())
@@ -68,6 +68,7 @@ impl Tx {
         .bind(event.status.as_str())
         .bind(event.upstream_status.map(i64::from))
         .bind(event.receipt_id.map(|id| id.to_string()))
+        .bind(event.proof.map(|proof| proof.as_str()))
         .execute(&mut *self.inner)
         .await?;
         sqlx::query("INSERT INTO events_unplaced (event_id) VALUES ($1)")
@@ -94,6 +95,7 @@ pub(super) fn read(row: &AnyRow) -> Result<Event, StoreError> {
         status: columns.parse::<CallStatus>("status")?,
         upstream_status: columns.number_maybe("upstream_status")?,
         receipt_id: columns.parse_maybe::<ReceiptId>("receipt_id")?,
+        proof: columns.parse_maybe::<Proof>("proof")?,
     })
 }
 
@@ -114,6 +116,7 @@ impl super::CallRow {
             status,
             upstream_status: None,
             receipt_id: None,
+            proof: None,
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct NewSession {
     pub browser: String,
     /// When it began.
     pub begun_at: Time,
+    /// When they last proved who they are.
+    pub proved_at: Time,
     /// After this it is over, however much it is used.
     pub ends_at: Time,
     /// After this it is over unless it is used before.
@@ -32,6 +34,10 @@ pub struct SessionRow {
     pub person: PersonId,
     /// What is sealed in it.
     pub data: Vec<u8>,
+    /// When it began.
+    pub begun_at: Time,
+    /// When its person last proved who they are.
+    pub proved_at: Time,
     /// When it was last used, to the minute.
     pub seen_at: Time,
     /// After this it is over, however much it is used.
@@ -66,8 +72,8 @@ impl Store {
         new: &NewSession,
     ) -> Result<bool, StoreError> {
         let query = sqlx::query(
-            "INSERT INTO sessions (hash, id, person_id, epoch, data, browser, begun_at, seen_at, ends_at, expires_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9) ON CONFLICT DO NOTHING",
+            "INSERT INTO sessions (hash, id, person_id, epoch, data, browser, begun_at, seen_at, ends_at, expires_at, proved_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $10, $8, $9, $10) ON CONFLICT DO NOTHING",
         )
         .bind(hash.to_vec())
         .bind(new.id.to_string())
@@ -77,7 +83,8 @@ impl Store {
         .bind(&new.browser)
         .bind(new.begun_at.micros())
         .bind(new.ends_at.micros())
-        .bind(new.expires_at.micros());
+        .bind(new.expires_at.micros())
+        .bind(new.proved_at.micros());
         Ok(self.write(query).await? == 1)
     }
 
@@ -102,7 +109,7 @@ impl Store {
     /// A session that counts.
     pub async fn session(&self, hash: [u8; 32], now: Time) -> Result<Option<SessionRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.person_id, s.data, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
+            "SELECT s.id, s.person_id, s.data, s.begun_at, COALESCE(s.proved_at, s.begun_at) AS proved_at, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
         ));
         let row = sqlx::query(sql).bind(now.micros()).bind(hash.to_vec()).fetch_optional(&self.read).await?;
         row.map(|row| {
@@ -110,6 +117,8 @@ impl Store {
             Ok(SessionRow {
                 person: columns.parse("person_id")?,
                 data: columns.get("data")?,
+                begun_at: columns.time("begun_at")?,
+                proved_at: columns.time("proved_at")?,
                 seen_at: columns.time("seen_at")?,
                 ends_at: columns.time("ends_at")?,
             })

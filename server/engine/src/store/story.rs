@@ -40,7 +40,7 @@ impl Store {
     /// Who confirmed, and by what right, in the order in which they did.
     async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
         let rows = sqlx::query(
-            "SELECT d.id, d.person_id, p.name, d.at, d.voided_at FROM decisions d JOIN persons p ON p.id = d.person_id \
+            "SELECT d.id, d.person_id, p.name, d.at, d.voided_at, d.passkey_id FROM decisions d JOIN persons p ON p.id = d.person_id \
              WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
         )
         .bind(call)
@@ -65,6 +65,7 @@ impl Store {
                     name: columns.get("name")?,
                     rights: subjects.iter().filter_map(|subject| Right::of(subject)).collect(),
                     voided: columns.time_maybe("voided_at")?.is_some(),
+                    with_passkey: columns.get::<Option<String>>("passkey_id")?.is_some(),
                 },
             });
         }

@@ -13,6 +13,7 @@ pub(crate) mod icon;
 pub(crate) mod inbox_query;
 pub(crate) mod link;
 pub(crate) mod pager;
+pub(crate) mod passkey;
 pub(crate) mod pause;
 pub(crate) mod payload;
 pub(crate) mod people_nav;

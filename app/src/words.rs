@@ -2,6 +2,7 @@
 
 use chrono::Datelike as _;
 use chrono_tz::Tz;
+use engine::account_event::AccountEventType;
 use model::{Ability, ApprovalKind, CallStatus, Effect, EventType, Outcome, Role, Surface, Time};
 
 /// What an effect means to a person.
@@ -54,6 +55,16 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
         EventType::Expired => "expired",
         EventType::Withdrawn => "withdrawn",
         EventType::InDoubt => "not known",
+    }
+}
+
+/// What happened to an account.
+pub(crate) const fn account_event(kind: AccountEventType) -> &'static str {
+    match kind {
+        AccountEventType::PasskeyAdded => "passkey added:",
+        AccountEventType::PasskeyRenamed => "passkey renamed:",
+        AccountEventType::PasskeyRemoved => "passkey removed:",
+        AccountEventType::PasskeyWentBack => "passkey refused, its count of signatures went back:",
     }
 }
 

@@ -42,7 +42,9 @@ ALTER TABLE calls ADD COLUMN step_up BIGINT NOT NULL DEFAULT 0 CHECK (step_up IN
 ALTER TABLE decisions ADD COLUMN passkey_id TEXT COLLATE "C";
 ALTER TABLE events ADD COLUMN proof TEXT COLLATE "C";
 
--- When whoever is signed in last proved who they are. NULL: when they signed in.
+-- When whoever is signed in last proved who they are; NULL: when they signed in. And when a session was replaced by one with
+-- another id: what the browser had asked by then is still answered.
 ALTER TABLE sessions ADD COLUMN proved_at BIGINT;
+ALTER TABLE sessions ADD COLUMN replaced_at BIGINT;
 
 CREATE TRIGGER account_events_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON account_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -42,8 +42,10 @@ ALTER TABLE calls ADD COLUMN step_up BIGINT NOT NULL DEFAULT 0 CHECK (step_up IN
 ALTER TABLE decisions ADD COLUMN passkey_id TEXT;
 ALTER TABLE events ADD COLUMN proof TEXT;
 
--- When whoever is signed in last proved who they are. NULL: when they signed in.
+-- When whoever is signed in last proved who they are; NULL: when they signed in. And when a session was replaced by one with
+-- another id: what the browser had asked by then is still answered.
 ALTER TABLE sessions ADD COLUMN proved_at BIGINT;
+ALTER TABLE sessions ADD COLUMN replaced_at BIGINT;
 
 CREATE TRIGGER account_events_no_update BEFORE UPDATE ON account_events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 CREATE TRIGGER account_events_no_delete BEFORE DELETE ON account_events BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;

@@ -1,5 +1,6 @@
-//! One's own account: name, password, time zone, sessions and tokens.
+//! One's own account: name, password, passkeys, time zone, sessions and tokens.
 
+mod passkeys;
 mod password;
 mod sessions;
 mod tokens;
@@ -21,6 +22,8 @@ pub(crate) fn Account() -> impl IntoView {
     page(None, move |visit, me| async move {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
+        let passkeys = passkeys::Passkeys::of(&visit, &me).await?;
+        let here = sessions.iter().find(|session| session.is_this).map_or("", |session| session.browser.as_str());
         let now = visit.engine.now();
         let person = me.person();
         let body = view! {
@@ -30,6 +33,7 @@ pub(crate) fn Account() -> impl IntoView {
             {you::you(&visit, person)}
             <p><a class="button" href="/account/notices">"How you are told"</a></p>
             {password::password(&visit, person)}
+            {passkeys.show(&visit, here, now)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}
         };
@@ -42,6 +46,10 @@ fn was_done(what: &str) -> Option<&'static str> {
     Some(match what {
         "account" => "Saved.",
         "password" => "Your password was changed. Everywhere else you are signed out.",
+        "proved" => "It is you. You may add and remove passkeys now.",
+        "passkey-added" => "The passkey was added.",
+        "passkey-renamed" => "The passkey has its new name.",
+        "passkey-removed" => "The passkey was removed. It is taken no more.",
         "session" => "That session has ended.",
         "sessions" => "All other sessions have ended.",
         "token" => "The token was revoked. What it had waiting was withdrawn.",

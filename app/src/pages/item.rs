@@ -9,9 +9,10 @@ use model::{CallId, CallStatus, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
-use crate::parts::decide::decide;
+use crate::parts::decide::{Deciding, decide};
 use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
+use crate::parts::passkey::{self, Confirming};
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
 use crate::parts::{alert, effect, pause, preview, text, time};
@@ -31,18 +32,36 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
+        let confirming = confirming(&visit.engine, &me, &item).await?;
+        let script = match &confirming {
+            Confirming::WithPasskey(party) => Some(passkey::script(&visit, party)),
+            _ => None,
+        };
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
                 <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
-            {article(&item, &beside, token, &list, visit.posted.as_ref(), now)}
+            {article(&item, &beside, token.map(|token| (token, confirming)), &list, visit.posted.as_ref(), now)}
+            {script}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
         // Paused, it goes on when somebody resumes.
         let often = if item.pause.is_some() { 10 } else { 1 };
         sheet.refresh = is_moving(item.call.status).then_some(often);
         Ok(sheet)
+    })
+}
+
+/// How this person confirms the call, if they may.
+async fn confirming(engine: &Engine, me: &PersonActor, item: &Item) -> Result<Confirming, Refusal> {
+    if !item.step_up || !item.may_decide {
+        return Ok(Confirming::Plain);
+    }
+    Ok(match engine.party() {
+        Err(why) => Confirming::Impossible(why),
+        Ok(party) if engine.has_passkey(me.id()).await? => Confirming::WithPasskey(party),
+        Ok(_) => Confirming::NoPasskey,
     })
 }
 
@@ -108,7 +127,7 @@ impl Beside {
 fn article(
     item: &Item,
     beside: &Beside,
-    token: Option<String>,
+    token: Option<(String, Confirming)>,
     list: &str,
     posted: Option<&Arc<Posted>>,
     now: Time,
@@ -121,7 +140,7 @@ fn article(
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
             {beside.earlier(now)}
-            {token.map(|token| decide(item, preview, token, list, decided))}
+            {token.map(|(token, confirming)| decide(item, preview, &Deciding { token, confirming }, list, decided))}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {

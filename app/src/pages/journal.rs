@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use engine::account_event::AccountEvent;
 use engine::{EventFilter, PageAsked};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -57,11 +58,14 @@ pub(crate) fn Journal() -> impl IntoView {
             }
             view! { <p class="nothing" role="alert">"Nothing is shown: not every filter could be read. Mend the ones that are marked."</p> }.into_any()
         };
+        let is_first = !is_filtered && query.get("cursor").is_none_or(|cursor| cursor.is_empty());
+        let accounts = if is_first { visit.engine.account_events(&me).await? } else { Vec::new() };
         let body = view! {
             <h1>"Journal"</h1>
             <p class="lead">"What happened to every call. Ids and status, never what was in it."</p>
             {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
+            {of_accounts(&accounts, visit.engine.now())}
         };
         Ok(Sheet::new("Journal", Shape::Wide, body))
     })
@@ -119,7 +123,7 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
     );
     vec![
         cell("When", time::ago(event.at, now)),
-        cell("What", words::event(event.r#type)),
+        cell("What", view! { {words::event(event.r#type)} {event.proof.map(|_| ", with a passkey")} }),
         cell("Action", text::line(&event.action)),
         cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
@@ -133,6 +137,22 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
         ),
         cell("Receipt", receipt),
     ]
+}
+
+/// What happened to accounts lately.
+fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
+    let line = |event: &AccountEvent| {
+        let about = event.about.as_ref().map(|about| view! { " " {text::line(about)} });
+        vec![
+            cell("When", time::ago(event.at, now)),
+            cell("Whose", text::line(&event.name)),
+            cell("What", view! { {words::account_event(event.r#type)} {about} }),
+        ]
+    };
+    (!events.is_empty()).then(|| {
+        let rows = events.iter().map(line).collect();
+        view! { <h2>"Accounts"</h2> {table("Accounts", &["When", "Whose", "What"], rows)} }.into_any()
+    })
 }
 
 /// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.

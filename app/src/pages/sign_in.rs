@@ -1,10 +1,11 @@
 //! The page to sign in on.
 
+use engine::party::Party;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::form;
-use crate::parts::alert;
+use crate::parts::{alert, passkey};
 use crate::parts::icon::Mark;
 use crate::parts::link::local_path;
 use crate::visit::{Reply, Visit};
@@ -20,7 +21,7 @@ pub(crate) fn SignIn() -> impl IntoView {
         reply.set(|parts| parts.redirect = Some(next.unwrap_or_else(|| "/inbox".to_owned())));
         return ().into_any();
     }
-    let posted = visit.posted(form::SIGN_IN);
+    let posted = visit.posted(form::SIGN_IN).or_else(|| visit.posted(form::PASSKEY_SIGN_IN));
     reply.set(|parts| {
         "Sign in".clone_into(&mut parts.title);
         parts.status =
@@ -33,7 +34,7 @@ pub(crate) fn SignIn() -> impl IntoView {
             <h1>"Sign in"</h1>
             {alert::alert(posted.as_ref())}
             <form method="post" action=form::SIGN_IN class="stack" novalidate>
-                {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
+                {next.clone().map(|next| view! { <input type="hidden" name="next" value=next/> })}
                 <div class="field">
                     <label for="email">"Email"</label>
                     <input id="email" name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required value=email/>
@@ -44,7 +45,25 @@ pub(crate) fn SignIn() -> impl IntoView {
                 </div>
                 <button class="button-strong">"Sign in"</button>
             </form>
+            {visit.engine.party().ok().map(|party| with_passkey(&visit, &party, next))}
         </main>
+    }
+    .into_any()
+}
+
+/// The way in with a passkey, beside the password.
+fn with_passkey(visit: &Visit, party: &Party, next: Option<String>) -> AnyView {
+    let there = format!("{}/sign-in", party.origin);
+    view! {
+        <form method="post" action=form::PASSKEY_SIGN_IN class="stack passkey-sign-in">
+            {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
+            {passkey::answer()}
+            <button class="passkey-act" data-passkey="sign-in">"Sign in with a passkey"</button>
+            {passkey::says()}
+            <noscript><p class="hint">"Signing in with a passkey takes a browser that runs scripts."</p></noscript>
+            <p class="hint passkey-elsewhere">"Passkeys work at " <a href=there.clone()>{there.clone()}</a> "."</p>
+        </form>
+        {passkey::script(visit, party)}
     }
     .into_any()
 }

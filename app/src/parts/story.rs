@@ -35,7 +35,10 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     match happened {
         Happened::Asked => asked(receipt),
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
-        Happened::Confirmed { by, name, rights, voided } => confirmed(*by == me, name, rights, *voided),
+        Happened::Confirmed { by, name, rights, voided, with_passkey } => {
+            let with = with_passkey.then_some(", with a passkey");
+            view! { {confirmed(*by == me, name, rights, *voided)} {with} }.into_any()
+        }
         Happened::Passed(kind) => passed(*kind).into_any(),
         Happened::Sent => {
             let with = receipt.credential.as_ref().map(|name| view! { " with the credential " <code>{text::line(name)}</code> });

@@ -13,6 +13,9 @@ pub const IDLE: i64 = 7 * 86_400;
 /// After so many seconds a session is over, however much it is used: thirty days.
 pub const LONGEST: i64 = 30 * 86_400;
 
+/// So many seconds does a session last whose place another has taken.
+const LINGERS: i64 = 10;
+
 /// A use is noted no more often than this, in seconds.
 const NOTED: i64 = 60;
 
@@ -97,9 +100,14 @@ impl Engine {
         Ok(row.filter(|row| self.opened(id_hash, row).is_some()).map(|row| row.person))
     }
 
-    /// When a session that counts began: the one that takes its place under another id goes on with that.
-    pub async fn session_begun(&self, id_hash: [u8; 32]) -> Result<Option<Time>, Refusal> {
-        Ok(self.store().session(id_hash, self.now()).await?.map(|row| row.begun_at))
+    /// Lets another session take the place of this one: when this one began, which the other goes on with; `None`: it does
+    /// not count. It has nothing of what is proved from now on, and lasts some seconds more, for what the browser had asked
+    /// before it heard of the other.
+    pub async fn session_replaced(&self, id_hash: [u8; 32]) -> Result<Option<Time>, Refusal> {
+        let now = self.now();
+        let Some(row) = self.store().session(id_hash, now).await? else { return Ok(None) };
+        self.store().replace_session(id_hash, now, now.plus_seconds(LINGERS)).await?;
+        Ok(Some(row.begun_at))
     }
 
     /// Ends a session.

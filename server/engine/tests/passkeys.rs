@@ -95,7 +95,6 @@ on_both! {
         let wanted = |goes_on_since| SessionWanted { person: desk.ann.id, epoch: first.epoch, browser: String::new(), expires, goes_on_since };
         assert!(engine.session_create([1; 32], b"data", wanted(None)).await.expect("stored"));
         let (key, id) = added(&desk, &desk.ann, [1; 32]).await;
-        let begun = engine.session_begun([1; 32]).await.expect("storage");
         desk.pass(301);
         assert_eq!(engine.proved_until([1; 32]).await, Ok(None));
         let refused = engine.ask_passkey(&me, [1; 32], &Wanted::Add).await.expect_err("too long ago");
@@ -110,10 +109,16 @@ on_both! {
         engine.prove_with_passkey(&me, [1; 32], &answer).await.expect("right");
         assert_eq!(engine.prove_with_passkey(&me, [1; 32], &answer).await, Err(UNFIT), "once");
         // The session goes on under another id, and ends no later than it would have.
-        engine.session_delete([1; 32]).await.expect("ended");
+        let begun = engine.session_replaced([1; 32]).await.expect("storage");
+        engine.session_delete([1; 32]).await.expect("asked");
+        assert!(engine.session_load([1; 32]).await.expect("storage").is_some(), "what was asked by then is answered");
+        assert_eq!(engine.proved_until([1; 32]).await, Ok(None), "it has nothing of the proof");
+        assert_eq!(engine.own_sessions(&me, None).await.expect("a list"), []);
         assert!(engine.session_create([2; 32], b"data", wanted(begun)).await.expect("stored"));
         assert!(engine.proved_until([2; 32]).await.expect("storage").is_some());
-        assert_eq!(engine.session_begun([2; 32]).await, Ok(begun));
+        assert!(begun.is_some_and(|begun| begun.plus_seconds(300) < engine.now()));
+        desk.pass(11);
+        assert!(engine.session_load([1; 32]).await.expect("storage").is_none());
         assert_eq!(engine.remove_passkey(&me, [2; 32], id).await, Ok(true));
         assert_eq!(desk.database.count("SELECT COUNT(*) FROM sessions WHERE ends_at > begun_at + 2592000000000").await, 0);
     }

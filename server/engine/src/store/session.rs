@@ -99,7 +99,7 @@ impl Store {
     /// Notes that a session was used.
     pub async fn touch_session(&self, hash: [u8; 32], now: Time, expires_at: Time) -> Result<(), StoreError> {
         let query =
-            sqlx::query("UPDATE sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1 AND seen_at < $2")
+            sqlx::query("UPDATE sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1 AND seen_at < $2 AND replaced_at IS NULL")
                 .bind(hash.to_vec())
                 .bind(now.micros())
                 .bind(expires_at.micros());
@@ -129,7 +129,7 @@ impl Store {
     /// A person's sessions that count, the last used first.
     pub async fn sessions_of(&self, person: PersonId, now: Time) -> Result<Vec<SessionLine>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.hash, s.browser, s.begun_at, s.seen_at {COUNTING} AND s.person_id = $2 ORDER BY s.seen_at DESC, s.id DESC"
+            "SELECT s.id, s.hash, s.browser, s.begun_at, s.seen_at {COUNTING} AND s.person_id = $2 AND s.replaced_at IS NULL ORDER BY s.seen_at DESC, s.id DESC"
         ));
         let rows = sqlx::query(sql).bind(now.micros()).bind(person.to_string()).fetch_all(&self.read).await?;
         rows.iter()
@@ -146,9 +146,21 @@ impl Store {
             .collect()
     }
 
-    /// Ends a session.
+    /// Ends a session; one that was replaced ends by itself.
     pub async fn delete_session(&self, hash: [u8; 32]) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash.to_vec());
+        let query = sqlx::query("DELETE FROM sessions WHERE hash = $1 AND replaced_at IS NULL").bind(hash.to_vec());
+        self.write(query).await.map(drop)
+    }
+
+    /// Another one takes the place of a session, which lasts until then at most.
+    pub async fn replace_session(&self, hash: [u8; 32], now: Time, until: Time) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "UPDATE sessions SET replaced_at = $2, expires_at = CASE WHEN expires_at < $3 THEN expires_at ELSE $3 END \
+             WHERE hash = $1 AND replaced_at IS NULL",
+        )
+        .bind(hash.to_vec())
+        .bind(now.micros())
+        .bind(until.micros());
         self.write(query).await.map(drop)
     }
 

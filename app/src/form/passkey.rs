@@ -15,12 +15,15 @@ use crate::words::wait;
 #[server(name = PasskeySignIn, prefix = "/do", endpoint = "passkey-sign-in")]
 pub(crate) async fn passkey_sign_in(passkey: String, next: Option<String>) -> Result<Next, Fault> {
     let visit = visit()?;
-    let not_known = || Fault::new(422, "This passkey is not known here. You are not signed in. Sign in with your password.");
+    let not_known = || {
+        Fault::new(422, "This passkey is not known here. You are not signed in. Sign in with your password.")
+    };
     let assertion = assertion(&passkey)?;
-    let tried = visit.engine.sign_in_with_passkey(&assertion, visit.from).await.map_err(|refusal| match refusal {
-        Refusal::NotFound => not_known(),
-        refusal => not_looked_at(refusal),
-    })?;
+    let tried =
+        visit.engine.sign_in_with_passkey(&assertion, visit.from).await.map_err(|refusal| match refusal {
+            Refusal::NotFound => not_known(),
+            refusal => not_looked_at(refusal),
+        })?;
     let SignedIn { person, epoch } = tried.ok_or_else(not_known)?;
     let to = next.as_deref().and_then(local_path).unwrap_or("/inbox").to_owned();
     Ok(Next::SignedIn { person: person.id(), epoch, to })
@@ -78,7 +81,11 @@ fn not_changed(refusal: Refusal) -> Fault {
     match refusal {
         Refusal::Invalid(errors) => {
             let why: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-            Fault { message: format!("Your passkeys were not changed. {}", why.join(" ")), errors, ..Fault::new(422, "") }
+            Fault {
+                message: format!("Your passkeys were not changed. {}", why.join(" ")),
+                errors,
+                ..Fault::new(422, "")
+            }
         }
         refusal => refusal.into(),
     }
@@ -90,12 +97,11 @@ pub(crate) async fn prove(proof: Option<String>, passkey: Option<String>) -> Res
     let visit = visit()?;
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
     let session = visit.session.ok_or_else(Fault::signed_out)?;
-    match passkey.filter(|text| !text.is_empty()) {
-        Some(text) => visit.engine.prove_with_passkey(&me, session, &assertion(&text)?).await?,
-        None => {
-            let password = proof.unwrap_or_default();
-            visit.engine.prove_with_password(&me, &password).await.map_err(not_proved)?;
-        }
+    if let Some(text) = passkey.filter(|text| !text.is_empty()) {
+        visit.engine.prove_with_passkey(&me, session, &assertion(&text)?).await?;
+    } else {
+        let password = proof.unwrap_or_default();
+        visit.engine.prove_with_password(&me, &password).await.map_err(not_proved)?;
     }
     Ok(Next::Renewed("/account?done=proved#passkeys".to_owned()))
 }
@@ -109,9 +115,11 @@ fn not_proved(refusal: Refusal) -> Fault {
             );
             Fault { retry_after: Some(retry_after), ..Fault::new(429, sentence) }
         }
-        Refusal::Invalid(_) => {
-            Fault::of_field("/proof", "This is not your password.", "It was not proved that it is you. Try again.")
-        }
+        Refusal::Invalid(_) => Fault::of_field(
+            "/proof",
+            "This is not your password.",
+            "It was not proved that it is you. Try again.",
+        ),
         refusal => refusal.into(),
     }
 }

@@ -23,7 +23,8 @@ pub(crate) fn Account() -> impl IntoView {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
         let passkeys = passkeys::Passkeys::of(&visit, &me).await?;
-        let here = sessions.iter().find(|session| session.is_this).map_or("", |session| session.browser.as_str());
+        let here =
+            sessions.iter().find(|session| session.is_this).map_or("", |session| session.browser.as_str());
         let now = visit.engine.now();
         let person = me.person();
         let body = view! {

@@ -62,7 +62,7 @@ pub(crate) fn Journal() -> impl IntoView {
         let accounts = if is_first { visit.engine.account_events(&me).await? } else { Vec::new() };
         let body = view! {
             <h1>"Journal"</h1>
-            <p class="lead">"What happened to every call. Ids and status, never what was in it."</p>
+            <p class="lead">"What happened to every call, and to accounts. Ids and status, never what was in it."</p>
             {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
             {of_accounts(&accounts, visit.engine.now())}

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::form;
-use crate::parts::{alert, passkey};
 use crate::parts::icon::Mark;
 use crate::parts::link::local_path;
+use crate::parts::{alert, passkey};
 use crate::visit::{Reply, Visit};
 
 /// The page to sign in on. Somebody who is signed in goes on at once.

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use model::{
-    ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Proof, Refusal, Surface,
-    Time, Verdict,
+    ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Proof, Refusal,
+    Surface, Time, Verdict,
 };
 
 use serde_json::{Map, Value};
@@ -177,7 +177,8 @@ impl Engine {
         }
         // Whoever has confirmed may still say no, as long as the call waits for others.
         tx.void_decision_of(row.id, decider.id(), now).await?;
-        let word = Word { verdict: Verdict::Decline, version: row.preview_version.as_deref(), reason, proof: None };
+        let word =
+            Word { verdict: Verdict::Decline, version: row.preview_version.as_deref(), reason, proof: None };
         self.insert_decision(&mut tx, decider, row, word, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
         let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);

@@ -45,7 +45,8 @@ impl Engine {
     }
 
     fn held_call(&self, row: &CallRow, likeness: Likeness) -> Result<HeldCall, Refusal> {
-        Ok(HeldCall { call: self.call_of(row, true)?, preview: likeness.on(self.stored_preview(row)?) })
+        let preview = likeness.on(self.stored_preview(row)?);
+        Ok(HeldCall { call: self.call_of(row, true)?, step_up: self.wants_step_up(row), preview })
     }
 
     /// The same for the page: with names and titles, without previews, narrowed and in the order that is asked for.

@@ -6,6 +6,7 @@ use crate::pause::Pause;
 
 /// A call as its page shows it to one person.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "what its page offers, each by itself")]
 pub struct Item {
     /// The call.
     pub call: Call,

@@ -1,4 +1,4 @@
-//! As whom the desk asks for passkeys (WebAuthn, section 4, "relying party"): the name in its public address.
+//! As whom the desk asks for passkeys (`WebAuthn`, section 4, "relying party"): the name in its public address.
 
 use url::{Host, Url};
 

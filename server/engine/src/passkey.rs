@@ -66,27 +66,10 @@ impl Engine {
         let party = self.party().map_err(|_| Refusal::NotFound)?;
         let row = self.store().passkey_by_credential(&assertion.id).await?;
         let row = row.filter(|row| row.person == person && row.rp == party.id);
-        self.looked_at(&party, row, assertion).map_err(|misfit| {
+        looked_at(&party, row, assertion).map_err(|misfit| {
             tracing::warn!(%person, %misfit, "a passkey's answer was not taken");
             unfit()
         })
-    }
-
-    /// The same, of a passkey that may not be there.
-    fn looked_at(
-        &self,
-        party: &Party,
-        row: Option<PasskeyRow>,
-        assertion: &Assertion,
-    ) -> Result<Answered, Misfit> {
-        let Some(passkey) = row else {
-            // What is not there costs what is there; whatever this says, the answer is no.
-            let _ = ceremony::asserted(assertion, party, &NOBODYS_KEY, ceremony::ALGORITHMS[0]);
-            return Err(Misfit::OtherPasskey);
-        };
-        let counter = ceremony::asserted(assertion, party, &passkey.public_key, passkey.algorithm)?;
-        let challenge = ceremony::challenge(&assertion.client_data, Kind::Get, party)?;
-        Ok(Answered { passkey, counter, challenge: digest(&challenge) })
     }
 
     /// The count of a passkey's signatures went back: the journal is told, whatever became of what it was to be used for.
@@ -108,6 +91,18 @@ impl Engine {
     pub(crate) async fn forget_old_challenges(&self, limit: i64) -> Result<u64, StoreError> {
         self.store().delete_old_challenges(self.now().plus_seconds(-FORGOTTEN), limit).await
     }
+}
+
+/// Looks at an answer of a passkey that may not be there.
+fn looked_at(party: &Party, row: Option<PasskeyRow>, assertion: &Assertion) -> Result<Answered, Misfit> {
+    let Some(passkey) = row else {
+        // What is not there costs what is there; whatever this says, the answer is no.
+        let _ = ceremony::asserted(assertion, party, &NOBODYS_KEY, ceremony::ALGORITHMS[0]);
+        return Err(Misfit::OtherPasskey);
+    };
+    let counter = ceremony::asserted(assertion, party, &passkey.public_key, passkey.algorithm)?;
+    let challenge = ceremony::challenge(&assertion.client_data, Kind::Get, party)?;
+    Ok(Answered { passkey, counter, challenge: digest(&challenge) })
 }
 
 const fn unfit() -> Refusal {

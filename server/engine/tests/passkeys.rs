@@ -9,8 +9,8 @@ use desk::{Claims, Desk, SoftKey};
 use engine::account_event::AccountEventType;
 use engine::browser_session::{LONGEST, SessionWanted};
 use engine::passkey::{Assertion, MOST, Wanted};
-use model::{PasskeyId, Person, Refusal};
 use model::refusal::PasskeyFault;
+use model::{PasskeyId, Person, Refusal};
 
 const PASSWORD: &str = "fetch-bexar-wantn";
 const UNFIT: Refusal = Refusal::PasskeyRefused(PasskeyFault::Unfit);
@@ -18,8 +18,13 @@ const UNFIT: Refusal = Refusal::PasskeyRefused(PasskeyFault::Unfit);
 /// A session of this person's that begins now.
 async fn session(desk: &Desk, person: &Person, mark: u8) -> [u8; 32] {
     let expires = desk.engine.now().plus_seconds(LONGEST);
-    let wanted =
-        SessionWanted { person: person.id, epoch: 0, browser: "Lynx".to_owned(), expires, goes_on_since: None };
+    let wanted = SessionWanted {
+        person: person.id,
+        epoch: 0,
+        browser: "Lynx".to_owned(),
+        expires,
+        goes_on_since: None,
+    };
     assert!(desk.engine.session_create([mark; 32], b"data", wanted).await.expect("stored"));
     [mark; 32]
 }

@@ -43,8 +43,13 @@ struct Holder {
 impl Holder {
     async fn new(desk: &Desk, person: &Person, mark: u8) -> Self {
         let expires = desk.engine.now().plus_seconds(LONGEST);
-        let wanted =
-            SessionWanted { person: person.id, epoch: 0, browser: String::new(), expires, goes_on_since: None };
+        let wanted = SessionWanted {
+            person: person.id,
+            epoch: 0,
+            browser: String::new(),
+            expires,
+            goes_on_since: None,
+        };
         assert!(desk.engine.session_create([mark; 32], b"data", wanted).await.expect("stored"));
         let (me, key) = (desk.visitor(person).await, SoftKey::new(person.id));
         let asked = desk.engine.ask_passkey(&me, [mark; 32], &Wanted::Add).await.expect("asked");
@@ -346,14 +351,26 @@ on_both! {
 #[test]
 fn what_nobody_could_confirm_is_a_mistake() {
     let text = |url: &str| {
-        format!("[server]\npublic_url = \"{url}\"\n{}", ACTION.replace("RULE", "").replace("credential = \"mail\"\n", "").replace("http://UPSTREAM", "https://a.example"))
+        format!(
+            "[server]\npublic_url = \"{url}\"\n{}",
+            ACTION
+                .replace("RULE", "")
+                .replace("credential = \"mail\"\n", "")
+                .replace("http://UPSTREAM", "https://a.example")
+        )
     };
     for url in ["http://127.0.0.1:8087", "http://localhost:8087", "https://desk.example"] {
         let read = engine::catalogue::Catalogue::parse(&text(url), "c.toml");
-        assert!(read.is_ok(), "{url}: {}", read.err().map(|mistakes| mistakes.to_string()).unwrap_or_default());
+        assert!(
+            read.is_ok(),
+            "{url}: {}",
+            read.err().map(|mistakes| mistakes.to_string()).unwrap_or_default()
+        );
     }
     for url in ["http://desk.example", "https://192.0.2.7"] {
-        let Err(mistakes) = engine::catalogue::Catalogue::parse(&text(url), "c.toml") else { panic!("{url}") };
+        let Err(mistakes) = engine::catalogue::Catalogue::parse(&text(url), "c.toml") else {
+            panic!("{url}")
+        };
         assert!(mistakes.to_string().starts_with("c.toml:10:"), "{mistakes}");
     }
 }

@@ -67,12 +67,7 @@ fn browser(headers: &HeaderMap) -> String {
         .unwrap_or_default()
 }
 
-async fn follow(
-    engine: &Engine,
-    session: &Session,
-    next: Next,
-    browser: &str,
-) -> Result<Response, Refusal> {
+async fn follow(engine: &Engine, session: &Session, next: Next, browser: &str) -> Result<Response, Refusal> {
     Ok(match next {
         Next::Go(to) => show::redirect(&to),
         Next::SignedIn { person, epoch, to } => {

@@ -53,10 +53,12 @@ impl Passkeys {
                 {passkey::script(visit, &party)}
             }
             .into_any(),
-            (Ok(party), None) => {
-                let script = (!self.own.is_empty()).then(|| passkey::script(visit, &party));
-                view! { {self.prove(posted.as_ref())} {script} }.into_any()
+            (Ok(party), None) => view! {
+                {self.prove(posted.as_ref())}
+                {passkey::instead("Adding a passkey", &party, "/account")}
+                {passkey::script(visit, &party)}
             }
+            .into_any(),
         };
         view! {
             <section class="circle" id="passkeys" aria-labelledby="passkeys-head">
@@ -74,9 +76,10 @@ impl Passkeys {
     fn line(&self, one: &OwnPasskey, now: Time) -> AnyView {
         let id = one.id.to_string();
         let which = format!(" {}", text::plain(&one.name));
-        let used = one
-            .used_at
-            .map_or_else(|| "never used".into_any(), |at| view! { "last used " {time::ago(at, now)} }.into_any());
+        let used = one.used_at.map_or_else(
+            || "never used".into_any(),
+            |at| view! { "last used " {time::ago(at, now)} }.into_any(),
+        );
         let elsewhere = one.made_for.as_ref().map(|name| {
             view! { <br/><span class="bad">"It was made for " {text::line(name)} " and cannot be used here."</span> }
         });
@@ -98,7 +101,7 @@ impl Passkeys {
             <li class="member member-token">
                 <span><strong>{text::line(&one.name)}</strong><br/>
                     <span class="hint">"added " {time::ago(one.created_at, now)} ", " {used}</span> {elsewhere}</span>
-                <div class="acts">
+                <div class="passkey-acts">
                     <details class="away">
                         <summary>"Rename"<span class="unseen">{which.clone()}</span></summary>
                         <form method="post" action=form::PASSKEY autocomplete="off">

@@ -132,7 +132,8 @@ impl Action {
 
     /// Its writes are never let through by a token or by the caller's own session.
     pub fn wants_queue(&self) -> bool {
-        self.effect.is_write() && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval || self.step_up)
+        self.effect.is_write()
+            && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval || self.step_up)
     }
 
     /// Every field at fault: by the schema, with formats asserted, then by the rules. The messages never hold the

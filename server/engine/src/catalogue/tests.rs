@@ -4,7 +4,7 @@ use model::{Effect, FieldError, Refusal, Surface, Time};
 use serde_json::{Map, Value, json};
 
 use super::rule::ROBOT;
-use super::{Action, Catalogue, Mistakes, input};
+use super::{Action, Catalogue, input};
 
 /// The example of the manual.
 const EXAMPLE: &str = include_str!("example.toml");

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::{CallId, FieldError, PersonId, Refusal};
 use serde::Serialize;
 
-use super::{TO_ANSWER, TO_CONFIRM, digest, user_handle};
 use super::ceremony::ALGORITHMS;
+use super::{TO_ANSWER, TO_CONFIRM, digest, user_handle};
 use crate::actor::{Decider, PersonActor};
 use crate::engine::Engine;
 use crate::party::Party;
@@ -105,7 +105,10 @@ impl Engine {
         let bound = Bound { purpose, person: me.id(), session, shown };
         let credentials = self.credentials_of(me.id(), &party).await?;
         if credentials.is_empty() && purpose != ChallengePurpose::Add {
-            return Err(Refusal::Invalid(vec![FieldError::new("/passkey", "You have no passkey. Add one under Account.")]));
+            return Err(Refusal::Invalid(vec![FieldError::new(
+                "/passkey",
+                "You have no passkey. Add one under Account.",
+            )]));
         }
         self.store().insert_challenge(digest(&challenge), &bound, self.now()).await?;
         let asked = asked(&party, &challenge, lasts, credentials);

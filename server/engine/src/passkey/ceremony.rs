@@ -1,4 +1,4 @@
-//! What a browser and an authenticator say, and whether it holds: WebAuthn Level 3, sections 7.1 and 7.2, for passkeys
+//! What a browser and an authenticator say, and whether it holds: `WebAuthn` Level 3, sections 7.1 and 7.2, for passkeys
 //! without attestation. Nothing here looks anything up.
 
 use base64::Engine as _;
@@ -13,10 +13,10 @@ use crate::party::Party;
 /// The longest that anything in an answer may be, in bytes.
 const LONGEST: usize = 16 * 1024;
 
-/// The longest name of a credential that there can be (WebAuthn, section 7.1, step 25).
+/// The longest name of a credential that there can be (`WebAuthn`, section 7.1, step 25).
 const LONGEST_CREDENTIAL: usize = 1023;
 
-/// How passkeys may sign, by their COSE numbers, the ones we like best first: ES256, EdDSA (Ed25519), RS256.
+/// How passkeys may sign, by their COSE numbers, the ones we like best first: ES256, `EdDSA` (Ed25519), RS256.
 pub(super) const ALGORITHMS: [i64; 3] = [-7, -8, -257];
 
 /// An authenticator's answer when it is asked to sign.
@@ -140,7 +140,7 @@ pub(super) fn challenge(client_data: &[u8], kind: Kind, party: &Party) -> Result
     URL_SAFE_NO_PAD.decode(said.challenge).map_err(|_| Misfit::Unreadable)
 }
 
-/// What an authenticator says of itself (WebAuthn, section 6.1): a digest, flags, a count, and of a new passkey its model and
+/// What an authenticator says of itself (`WebAuthn`, section 6.1): a digest, flags, a count, and of a new passkey its model and
 /// name.
 struct Said<'a> {
     counter: u32,

@@ -66,7 +66,10 @@ impl Engine {
         if is_own && self.proved_until(session).await?.is_some() {
             return Ok(());
         }
-        Err(Refusal::invalid("/proof", "It is more than five minutes since you proved who you are. Prove it again."))
+        Err(Refusal::invalid(
+            "/proof",
+            "It is more than five minutes since you proved who you are. Prove it again.",
+        ))
     }
 
     /// Proves anew, with the password, who is signed in. The session is to get another id.

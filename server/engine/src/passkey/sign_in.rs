@@ -10,7 +10,7 @@ use model::{Refusal, Time};
 
 use super::ask::SIGN_IN;
 use super::ceremony::{self, Assertion, Kind, Misfit};
-use super::{Answered, TO_ANSWER, user_handle};
+use super::{Answered, TO_ANSWER, looked_at, user_handle};
 use crate::actor::{PersonActor, Via};
 use crate::engine::Engine;
 use crate::seal::Purpose;
@@ -29,8 +29,9 @@ impl Engine {
         let counted = self.count_address(from).await?;
         let party = self.party().map_err(|_| Refusal::NotFound)?;
         let row = self.store().passkey_by_credential(&assertion.id).await?.filter(|row| row.rp == party.id);
-        let looked_at = self.looked_at(&party, row, assertion).and_then(|answered| self.of_sign_in(answered, assertion));
-        let (answered, made_at) = match looked_at {
+        let looked =
+            looked_at(&party, row, assertion).and_then(|answered| self.of_sign_in(answered, assertion));
+        let (answered, made_at) = match looked {
             Ok(found) => found,
             Err(misfit) => {
                 tracing::info!(%misfit, "a sign-in with a passkey was not taken");
@@ -39,7 +40,8 @@ impl Engine {
         };
         let proof = self.store().proof_of(answered.passkey.person).await?;
         let person = self.store().person(answered.passkey.person).await?;
-        let (Some(person), Some(proof)) = (person.filter(|person| person.disabled_at.is_none()), proof) else {
+        let (Some(person), Some(proof)) = (person.filter(|person| person.disabled_at.is_none()), proof)
+        else {
             return Ok(None);
         };
         let now = self.now();
@@ -62,7 +64,8 @@ impl Engine {
     fn of_sign_in(&self, answered: Answered, assertion: &Assertion) -> Result<(Answered, Time), Misfit> {
         let party = self.party().map_err(|_| Misfit::OtherParty)?;
         let challenge = ceremony::challenge(&assertion.client_data, Kind::Get, &party)?;
-        let made = self.sealer().open(Purpose::Passkey, SIGN_IN, &challenge).map_err(|_| Misfit::OtherKind)?;
+        let made =
+            self.sealer().open(Purpose::Passkey, SIGN_IN, &challenge).map_err(|_| Misfit::OtherKind)?;
         let made = made.try_into().map(i64::from_be_bytes).map_err(|_| Misfit::OtherKind)?;
         let (made, now) = (Time::from_micros(made), self.now());
         if made > now || made.plus_seconds(TO_ANSWER) < now {

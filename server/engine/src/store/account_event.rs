@@ -46,14 +46,16 @@ impl Tx {
         r#type: AccountEventType,
         about: &str,
     ) -> Result<(), StoreError> {
-        sqlx::query("INSERT INTO account_events (id, at, person_id, type, about) VALUES ($1, $2, $3, $4, $5)")
-            .bind(id.to_string())
-            .bind(at.micros())
-            .bind(person.to_string())
-            .bind(r#type.as_str())
-            .bind(about)
-            .execute(&mut *self.inner)
-            .await?;
+        sqlx::query(
+            "INSERT INTO account_events (id, at, person_id, type, about) VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(id.to_string())
+        .bind(at.micros())
+        .bind(person.to_string())
+        .bind(r#type.as_str())
+        .bind(about)
+        .execute(&mut *self.inner)
+        .await?;
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! The journal: ids and status only.
 
 use model::{
-    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, Proof, ReceiptId, Surface, Time,
+    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, Proof, ReceiptId, Surface,
+    Time,
 };
 use sqlx::any::AnyRow;
 
@@ -68,7 +69,7 @@ impl Tx {
         .bind(event.status.as_str())
         .bind(event.upstream_status.map(i64::from))
         .bind(event.receipt_id.map(|id| id.to_string()))
-        .bind(event.proof.map(|proof| proof.as_str()))
+        .bind(event.proof.map(Proof::as_str))
         .execute(&mut *self.inner)
         .await?;
         sqlx::query("INSERT INTO events_unplaced (event_id) VALUES ($1)")

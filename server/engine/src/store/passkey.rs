@@ -88,8 +88,7 @@ impl ChallengePurpose {
     }
 }
 
-const SELECT: &str =
-    "SELECT id, person_id, credential, public_key, algorithm, counter, rp, name, created_at, used_at FROM passkeys";
+const SELECT: &str = "SELECT id, person_id, credential, public_key, algorithm, counter, rp, name, created_at, used_at FROM passkeys";
 
 impl Store {
     /// A person's passkeys, in the order in which they were added.

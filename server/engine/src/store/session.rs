@@ -148,7 +148,8 @@ impl Store {
 
     /// Ends a session; one that was replaced ends by itself.
     pub async fn delete_session(&self, hash: [u8; 32]) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM sessions WHERE hash = $1 AND replaced_at IS NULL").bind(hash.to_vec());
+        let query =
+            sqlx::query("DELETE FROM sessions WHERE hash = $1 AND replaced_at IS NULL").bind(hash.to_vec());
         self.write(query).await.map(drop)
     }
 

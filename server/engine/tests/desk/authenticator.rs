@@ -16,8 +16,8 @@ pub const ORIGIN: &str = "http://localhost:8087";
 
 /// What stands before the point of a P-256 key in its `SubjectPublicKeyInfo`.
 const SPKI: [u8; 26] = [
-    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
-    0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
+    0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
 /// What the browser and the authenticator say. The default is the truth.
@@ -36,7 +36,15 @@ impl Default for Claims {
     fn default() -> Self {
         // Somebody was there, and was verified.
         let flags = 0x05;
-        Self { r#type: None, origin: ORIGIN.to_owned(), cross_origin: false, rp: None, flags, counter: None, user_handle: None }
+        Self {
+            r#type: None,
+            origin: ORIGIN.to_owned(),
+            cross_origin: false,
+            rp: None,
+            flags,
+            counter: None,
+            user_handle: None,
+        }
     }
 }
 
@@ -51,7 +59,8 @@ impl SoftKey {
     pub fn new(of: PersonId) -> Self {
         let random = SystemRandom::new();
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random).expect("a key");
-        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8.as_ref(), &random).expect("a key");
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, pkcs8.as_ref(), &random)
+            .expect("a key");
         let id = Sha256::digest(pair.public_key().as_ref()).to_vec();
         Self { pair, id, of, counter: AtomicU32::new(0) }
     }

@@ -6,7 +6,9 @@ mod desk;
 use std::net::IpAddr;
 
 use desk::{Claims, Desk, SoftKey};
-use engine::account_event::AccountEventType;
+use engine::account_event::AccountEventType::{
+    self, PasskeyAdded, PasskeyRemoved, PasskeyRenamed, PasskeyWentBack,
+};
 use engine::browser_session::{LONGEST, SessionWanted};
 use engine::passkey::{Assertion, MOST, Wanted};
 use model::refusal::PasskeyFault;
@@ -80,7 +82,6 @@ on_both! {
         for session in [here, there] {
             assert!(engine.session_load(session).await.expect("storage").is_some(), "nobody's session has ended");
         }
-        use AccountEventType::{PasskeyAdded, PasskeyRemoved, PasskeyRenamed};
         assert_eq!(happened(&desk, &desk.ann).await, [PasskeyAdded, PasskeyRenamed, PasskeyRemoved]);
         assert!(happened(&desk, &desk.max).await.is_empty());
         let seen = engine.account_events(&desk.visitor(&desk.olga).await).await.expect("an operator");
@@ -185,7 +186,7 @@ on_both! {
         }
         let came: Vec<_> = futures::future::join_all(tries).await.into_iter().map(|came| came.expect("no panic")).collect();
         assert_eq!(came.iter().filter(|came| came.is_ok()).count(), 1, "{came:?}");
-        assert!(came.iter().flat_map(|came| came.as_ref().err()).all(|refusal| is_at(refusal, "/passkey")), "{came:?}");
+        assert!(came.iter().filter_map(|came| came.as_ref().err()).all(|refusal| is_at(refusal, "/passkey")), "{came:?}");
     }
 }
 
@@ -274,7 +275,6 @@ on_both! {
         let asked = desk.engine.ask_passkey(&me, here, &Wanted::Prove).await.expect("asked");
         let copy = key.sign_with(&asked, &Claims { counter: Some(count), ..Claims::default() });
         assert_eq!(desk.engine.prove_with_passkey(&me, here, &copy).await, Err(Refusal::PasskeyRefused(PasskeyFault::WentBack)));
-        use AccountEventType::{PasskeyAdded, PasskeyWentBack};
         assert_eq!(happened(&desk, &desk.ann).await, [PasskeyAdded, PasskeyWentBack, PasskeyWentBack, PasskeyWentBack, PasskeyWentBack]);
         assert_eq!(sign_in(&desk, &key.sign(&ask())).await, Ok(Some("ann@desk.test".to_owned())));
     }

@@ -26,6 +26,7 @@ CREATE TABLE passkey_challenges (
     made_at         BIGINT NOT NULL
 );
 CREATE INDEX passkey_challenges_age ON passkey_challenges (made_at);
+CREATE INDEX passkey_challenges_by_person ON passkey_challenges (person_id, made_at);
 
 -- What happened to somebody's account: append-only.
 CREATE TABLE account_events (

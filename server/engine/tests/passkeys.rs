@@ -334,6 +334,23 @@ on_both! {
 }
 
 on_both! {
+    /// Each leaves a row behind for a while.
+    async fn nobody_asks_again_and_again(desk: Desk) {
+        let here = session(&desk, &desk.ann, 1).await;
+        let me = desk.visitor(&desk.ann).await;
+        for n in 0..60 {
+            assert!(desk.engine.ask_passkey(&me, here, &Wanted::Add).await.is_ok(), "{n}");
+        }
+        let refused = desk.engine.ask_passkey(&me, here, &Wanted::Add).await;
+        assert_eq!(refused, Err(Refusal::RateLimited { retry_after: 60 }));
+        let (max, his) = (desk.visitor(&desk.max).await, session(&desk, &desk.max, 2).await);
+        assert!(desk.engine.ask_passkey(&max, his, &Wanted::Add).await.is_ok(), "each by themselves");
+        desk.pass(61);
+        assert!(desk.engine.ask_passkey(&me, here, &Wanted::Add).await.is_ok());
+    }
+}
+
+on_both! {
     async fn challenges_are_forgotten(desk: Desk) {
         let here = session(&desk, &desk.ann, 1).await;
         let (key, _) = added(&desk, &desk.ann, here).await;

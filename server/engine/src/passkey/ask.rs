@@ -61,6 +61,9 @@ pub struct AskedUser {
     pub display_name: String,
 }
 
+/// How often somebody may ask for a challenge in a minute: each leaves a row for a while.
+const MOST_ASKED: i64 = 60;
+
 /// Where the challenge of a sign-in is sealed.
 pub(super) const SIGN_IN: &str = "sign in";
 
@@ -80,7 +83,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NotFound` when this desk cannot have passkeys, or for a call that is not theirs to decide; `Denied` without a live
-    /// session; `Invalid` on `/proof` when one is to be added and the last proof is not recent, and on `/view` for a page that
+    /// session; `RateLimited` when a page asks again and again; `Invalid` on `/proof` when one is to be added and the last proof is not recent, and on `/view` for a page that
     /// appeared within half a second.
     pub async fn ask_passkey(
         &self,
@@ -110,7 +113,11 @@ impl Engine {
                 "You have no passkey. Add one under Account.",
             )]));
         }
-        self.store().insert_challenge(digest(&challenge), &bound, self.now()).await?;
+        let now = self.now();
+        let limit = (MOST_ASKED, now.plus_seconds(-TO_CONFIRM));
+        if !self.store().insert_challenge(digest(&challenge), &bound, now, limit).await? {
+            return Err(Refusal::RateLimited { retry_after: 60 });
+        }
         let asked = asked(&party, &challenge, lasts, credentials);
         Ok(if purpose == ChallengePurpose::Add { of_a_new_one(asked, me) } else { asked })
     }

@@ -105,16 +105,17 @@ impl Store {
         row.as_ref().map(read).transpose()
     }
 
-    /// Stores a challenge, by its digest.
+    /// Stores a challenge, by its digest, unless so many were made for its person since then. `false`: they were.
     pub async fn insert_challenge(
         &self,
         hash: [u8; 32],
         bound: &Bound<'_>,
         at: Time,
-    ) -> Result<(), StoreError> {
+        (most, since): (i64, Time),
+    ) -> Result<bool, StoreError> {
         let query = sqlx::query(
             "INSERT INTO passkey_challenges (hash, purpose, person_id, session, call_id, preview_version, made_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+             SELECT $1, $2, $3, $4, $5, $6, $7 WHERE (SELECT COUNT(*) FROM passkey_challenges WHERE person_id = $3 AND made_at > $9) < $8",
         )
         .bind(hash.to_vec())
         .bind(bound.purpose.as_str())
@@ -122,8 +123,10 @@ impl Store {
         .bind(bound.session.to_vec())
         .bind(bound.shown.map(|(call, _)| call.to_string()))
         .bind(bound.shown.map(|(_, version)| version.to_owned()))
-        .bind(at.micros());
-        self.write(query).await.map(drop)
+        .bind(at.micros())
+        .bind(most)
+        .bind(since.micros());
+        Ok(self.write(query).await? == 1)
     }
 
     /// Forgets challenges that were made before then, at most so many.

@@ -264,17 +264,21 @@ function merge(fresh) {
     if (box?.disabled) box.checked = false;
   }
   const more = [...now.keys()].filter((id) => !old.has(id)).length;
-  const place = $(".fresh", list);
+  offer($(".fresh", list), more, more === now.size && $("[rel=next]", fresh), () => show(fresh, old));
+}
+
+/** “3 new”, behind a button; nothing when nothing is. */
+function offer(place, more, isAll, take) {
   let pill = $("button", place);
   if (!more) return pill?.remove();
-  const words = `${more}${more === now.size && $("[rel=next]", fresh) ? "+" : ""} new`;
+  const words = `${more}${isAll ? "+" : ""} new`;
   if (!pill) {
     pill = document.createElement("button");
     pill.type = "button";
     place.append(pill);
   }
   if (pill.textContent !== words) pill.textContent = words;
-  pill.onclick = () => show(fresh, old);
+  pill.onclick = take;
 }
 
 /** Puts the new list in the place of the old one, because somebody asked for it. */
@@ -296,6 +300,29 @@ function show(fresh, old) {
   for (const box of all(".pick")) box.checked = ticked.has(box.value);
   lines(main).get(open())?.setAttribute("aria-current", "page");
   [...lines(main)].find(([id]) => !old.has(id))?.[1].focus();
+}
+
+// A table that grows at its head: what is new waits behind a button here as well.
+
+const rows = (page) => all("[data-grows] [data-row]", page);
+let growing = false, grown = 0;
+
+async function grow() {
+  if (growing || !$("[data-grows]")) return;
+  growing = true;
+  await pause(Math.max(SETTLE, grown + REST - performance.now()));
+  await seen();
+  growing = false;
+  grown = performance.now();
+  const fresh = await get(location.href);
+  const [old, now] = [$("[data-grows]"), fresh && $("[data-grows]", fresh)];
+  if (!old || !now) return;
+  const known = new Set(rows(document).map(({ dataset }) => dataset.row));
+  const more = rows(fresh).filter(({ dataset }) => !known.has(dataset.row));
+  offer($(".fresh", old), more.length, more.length === rows(fresh).length && known.size, () => {
+    old.replaceWith(now);
+    focusOn($("[data-row]", now));
+  });
 }
 
 // Changes are told by a stream of ids. One tab of a browser has it, the others hear from that one: a browser opens few
@@ -328,6 +355,7 @@ function heard(message) {
   if (open() && changed(open())) look();
   for (const id of lines(document).keys()) if (changed(id)) ended.add(id);
   if (message.all || message.calls.length || differs) relist();
+  if (message.all || message.journal) grow();
 }
 
 /** Says whether the page is live. A short break is not spoken of. */

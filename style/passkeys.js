@@ -76,7 +76,8 @@ async function ask(button) {
   const says = (button.parentElement ?? form).querySelector(".passkey-says");
   const say = (line) => says && (says.textContent = line);
   // What has to be typed and is not, the desk says without a passkey.
-  if (form.elements.target && !form.elements.target.value.trim()) return form.requestSubmit(button);
+  const { target, reason } = form.elements;
+  if ([target, reason?.required && reason].some((field) => field && !field.value.trim())) return form.requestSubmit(button);
   say("Waiting for your passkey …");
   try {
     const wanted = button.dataset.passkey;

@@ -119,8 +119,10 @@ impl Frame {
 
 /// The same page by hand.
 async fn written(engine: &Engine, ann: &PersonActor, frame: &Frame) -> String {
+    engine.last_event().await.expect("an event");
     let rows = engine.done(ann, &ReceiptFilter::default(), &PageAsked::default()).await.expect("receipts");
     engine.inbox_count(ann).await.expect("a count");
+    engine.pause_of_everything().await.expect("no pause");
     let now = engine.now();
     let mut html = String::with_capacity(64 * 1024);
     html.push_str(&frame.before);

@@ -8,17 +8,21 @@ mod agent;
 mod browser;
 mod circle;
 mod decide;
+mod delegate;
 mod fault;
+mod grant;
 mod invite;
 mod join;
 mod many;
 mod next;
 mod notices;
+mod overriding;
 mod passkey;
 mod password;
 mod pause;
 mod person;
 mod posted;
+mod provider;
 mod revoke;
 mod run;
 mod session;
@@ -42,10 +46,13 @@ pub use agent::MadeKey;
 pub(crate) use circle::page_of as circles_page;
 pub(crate) use decide::REPLIES;
 pub use fault::Fault;
+pub(crate) use grant::{MINUTES, ticked};
 pub use many::Told;
 pub(crate) use many::{many_fault, picks};
 pub use next::Next;
 pub use posted::Posted;
+pub(crate) use provider::way_to_provider;
+pub use provider::{after_sign_in, not_signed_in, sign_in_page};
 pub(crate) use run::{ADD, REMOVE, offered, pressed};
 pub use shown_once::ShownOnce;
 
@@ -54,6 +61,8 @@ use crate::visit::Visit;
 
 /// Where the form to sign in is posted to.
 pub const SIGN_IN: &str = "/do/sign-in";
+/// Where a sign-in through the provider begins: a link, followed with GET.
+pub const PROVIDER: &str = "/sign-in/oidc";
 /// Where the form to sign out is posted to.
 pub const SIGN_OUT: &str = "/do/sign-out";
 /// Where a decision is posted to.
@@ -112,8 +121,20 @@ pub const DISABLE: &str = "/do/disable";
 /// Where enabling a person again is posted to.
 pub const ENABLE: &str = "/do/enable";
 
+/// Where letting through more calls like one is posted to.
+pub const GRANT: &str = "/do/grant";
+/// Where revoking that is posted to.
+pub const REVOKE_GRANT: &str = "/do/revoke-grant";
+
 /// Where one word on several held calls is posted to.
 pub const MANY: &str = "/do/many";
+
+/// Where letting somebody decide in one's place is posted to.
+pub const DELEGATE: &str = "/do/delegate";
+/// Where ending that is posted to.
+pub const END_DELEGATION: &str = "/do/end-delegation";
+/// Where overriding those who decide a call is posted to.
+pub const OVERRIDE: &str = "/do/override";
 
 /// Every address that takes a form.
 pub const ALL: &[&str] = &[
@@ -146,6 +167,11 @@ pub const ALL: &[&str] = &[
     DISABLE,
     ENABLE,
     MANY,
+    DELEGATE,
+    END_DELEGATION,
+    OVERRIDE,
+    GRANT,
+    REVOKE_GRANT,
 ];
 
 /// The fields of a form as they came, in order.
@@ -194,8 +220,13 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         ROLES => submit::<person::SetRoles>(path, visit, fields, person::read).await,
         DISABLE => submit::<person::Disable>(path, visit, fields, read).await,
         ENABLE => submit::<person::Enable>(path, visit, fields, read).await,
+        GRANT => submit::<grant::Allow>(path, visit, fields, grant::read).await,
+        REVOKE_GRANT => submit::<grant::RevokeGrant>(path, visit, fields, read).await,
         MANY => submit::<many::Many>(path, visit, fields, many::read).await,
         BROWSER => submit::<browser::Tell>(path, visit, fields, read).await,
+        DELEGATE => submit::<delegate::Delegate>(path, visit, fields, read).await,
+        END_DELEGATION => submit::<delegate::EndDelegation>(path, visit, fields, read).await,
+        OVERRIDE => submit::<overriding::Override>(path, visit, fields, read).await,
         _ => return None,
     })
 }

@@ -125,7 +125,9 @@ where
             };
             parts.refresh = sheet.refresh;
         });
-        frame(tab, me.person(), Around { waiting, after, banner }, sheet)
+        // Everything is there now, so it is rendered at once: as a stream it would cost half as much again.
+        let body = frame(tab, me.person(), Around { waiting, after, banner }, sheet).to_html();
+        reply.set(|parts| parts.body = Some(body));
     })
     .into_any()
 }

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::reactive::computed::ScopedFuture;
 use leptos::reactive::owner::Sandboxed;
 use leptos_router::location::RequestUrl;
+use leptos_router::{PathSegment, RouteList};
 
 use crate::document::document;
 use crate::routes::App;
@@ -30,7 +31,7 @@ pub enum Page {
 pub async fn render(visit: Visit) -> Page {
     let reply = Reply::default();
     let assets = visit.assets;
-    let body = in_owner(Owner::new_root(None), {
+    let streamed = in_owner(Owner::new_root(None), {
         let reply = reply.clone();
         move || {
             provide_context(RequestUrl::new(&visit.address));
@@ -41,14 +42,33 @@ pub async fn render(visit: Visit) -> Page {
         }
     })
     .await;
-    let parts = reply.parts();
+    let parts = reply.take();
     match parts.redirect {
         Some(to) => Page::Redirect(to),
         None => Page::Html {
             status: if parts.status == 0 { 200 } else { parts.status },
-            html: document(&parts.title, parts.refresh, assets, body),
+            html: document(&parts.title, parts.refresh, assets, parts.body.unwrap_or(streamed)),
         },
     }
+}
+
+/// Every address that has a page, its variable parts in braces: `/people/{person}`.
+#[must_use]
+pub fn addresses() -> Vec<String> {
+    let written = |segment: &PathSegment| match segment {
+        PathSegment::Param(name) => format!("{{{name}}}"),
+        other => other.as_raw_str().trim_matches('/').to_owned(),
+    };
+    let address = |path: &[PathSegment]| {
+        let segments: Vec<_> = path.iter().map(written).filter(|segment| !segment.is_empty()).collect();
+        format!("/{}", segments.join("/"))
+    };
+    let list = Owner::new_root(None).with(|| {
+        provide_context(RequestUrl::new("/"));
+        RouteList::generate(|| view! { <App/> })
+    });
+    let listed = list.unwrap_or_default().into_inner();
+    listed.iter().map(|one| address(one.path())).collect()
 }
 
 /// Runs something with an owner of its own for its contexts and values, and cleans up after it.

@@ -17,9 +17,12 @@ pub(crate) fn App() -> impl IntoView {
                 <Route path=path!("/inbox") view=pages::inbox::Inbox/>
                 <Route path=path!("/inbox/selected") view=pages::selected::Selected/>
                 <Route path=path!("/inbox/:call") view=pages::item::ItemPage/>
+                <Route path=path!("/inbox/:call/override") view=pages::overriding::Override/>
+                <Route path=path!("/calls/held") view=pages::held_of_others::HeldOfOthers/>
                 <Route path=path!("/done") view=pages::done::DonePage/>
                 <Route path=path!("/done/:receipt") view=pages::receipt::ReceiptPage/>
                 <Route path=path!("/calls") view=pages::calls::Calls/>
+                <Route path=path!("/grants") view=pages::grants::Grants/>
                 <Route path=path!("/run") view=pages::run::Run/>
                 <Route path=path!("/run/:action") view=pages::run_action::RunAction/>
                 <Route path=path!("/people") view=pages::people::People/>

@@ -89,6 +89,8 @@ pub(crate) struct ReplyParts {
     pub(crate) title: String,
     /// Seconds after which a browser without scripts asks again.
     pub(crate) refresh: Option<u32>,
+    /// The page's body, where it has been rendered already.
+    pub(crate) body: Option<String>,
 }
 
 impl Reply {
@@ -97,8 +99,8 @@ impl Reply {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The parts as they stand.
-    pub(crate) fn parts(&self) -> ReplyParts {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The parts as they stand: nothing is said after them.
+    pub(crate) fn take(&self) -> ReplyParts {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

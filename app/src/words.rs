@@ -45,6 +45,8 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
     match kind {
         EventType::Held => "held",
         EventType::Decided => "decided",
+        EventType::Opened => "opened by an operator",
+        EventType::Overridden => "overridden by an operator",
         EventType::Undone => "taken back in time",
         EventType::Settled => "settled",
         EventType::Completed => "done",
@@ -55,6 +57,10 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
         EventType::Expired => "expired",
         EventType::Withdrawn => "withdrawn",
         EventType::InDoubt => "not known",
+        EventType::GrantMade => "standing grant made",
+        EventType::GrantUsed => "let through by a standing grant",
+        EventType::GrantEnded => "standing grant ended",
+        EventType::GrantRevoked => "standing grant revoked",
     }
 }
 
@@ -114,6 +120,11 @@ pub(crate) fn answer(status: u16) -> String {
 /// A moment in full, as people write it in this zone.
 pub(crate) fn moment(time: Time, zone: Tz) -> String {
     time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M:%S %Z").to_string()
+}
+
+/// A moment to the minute, as people write it in this zone.
+pub(crate) fn minute(time: Time, zone: Tz) -> String {
+    time.to_chrono().with_timezone(&zone).format("%-d %B %Y, %H:%M %Z").to_string()
 }
 
 /// A moment to the thousandth of a second.

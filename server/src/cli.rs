@@ -7,6 +7,7 @@ mod check;
 mod credential;
 mod demo;
 mod doctor;
+mod grant;
 mod group;
 mod import;
 mod keys;
@@ -63,6 +64,9 @@ enum Command {
     /// Programs that act for a person
     #[command(subcommand)]
     Agent(agent::AgentCommand),
+    /// Standing grants, which let calls through in advance
+    #[command(subcommand)]
+    Grant(grant::GrantCommand),
     /// Groups, which rules and approvers name
     #[command(subcommand)]
     Group(group::GroupCommand),
@@ -131,6 +135,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Import(import) => import.run().await,
         Command::Person(person) => person.run(&config).await,
         Command::Agent(agent) => agent.run(&config).await,
+        Command::Grant(grant) => grant.run(&config).await,
         Command::Group(group) => group.run(&config).await,
         Command::Tenant(tenant) => tenant.run(&config).await,
         Command::Token(token) => token.run(&config).await,
@@ -173,6 +178,8 @@ mod tests {
             "countersign --config x.toml person add --email E --name N --role operator --password-stdin --json",
             "countersign person list --json",
             "countersign person disable --email E --json",
+            "countersign person enable --email E --json",
+            "countersign person role --email E --role operator --role approver --json",
             "countersign person set-password --email E --password-stdin --json",
             "countersign group add --name mailers --person E --json",
             "countersign group list --json",
@@ -189,6 +196,8 @@ mod tests {
             "countersign agent pause --all --resume --json",
             "countersign token add --person E --ability receipts:read --json",
             "countersign token revoke key_01h455vb4pex5vsknk084sn02q --json",
+            "countersign grant list --ended --limit 10 --cursor c --json",
+            "countersign grant revoke apr_01h455vb4pex5vsknk084sn02q --json",
             "countersign credential set mail --json",
             "countersign credential list --json",
             "countersign keys rotate --json",
@@ -221,6 +230,7 @@ mod tests {
             ErrorKind::MissingRequiredArgument
         );
         assert_eq!(refused("countersign person set-password --email E"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign person role --email E"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign agent add --name N"), ErrorKind::MissingRequiredArgument);
         assert_eq!(
             refused("countersign agent add --name N --owner E --ability approvals:decide"),
@@ -234,6 +244,7 @@ mod tests {
         assert_eq!(refused("countersign agent pause N --all"), ErrorKind::ArgumentConflict);
         assert_eq!(refused("countersign agent pause N --resume --reason W"), ErrorKind::ArgumentConflict);
         assert_eq!(refused("countersign token revoke nonsense"), ErrorKind::ValueValidation);
+        assert_eq!(refused("countersign grant revoke nonsense"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign credential set"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign credential set mail s3cr3t"), ErrorKind::UnknownArgument);
         assert_eq!(refused("countersign demo --port 70000"), ErrorKind::ValueValidation);

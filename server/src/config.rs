@@ -7,7 +7,7 @@ use engine::ambient::Ambient;
 use engine::catalogue::{Catalogue, Mistakes};
 use engine::secret::Secret;
 use engine::store::StoreError;
-use engine::{Engine, OpenOptions, credential_secret, keyring};
+use engine::{Engine, OpenOptions, credential_secret, keyring, provider};
 
 use crate::failure::Failure;
 
@@ -154,6 +154,15 @@ pub(crate) async fn kept_secrets(
     environment: &Environment,
 ) -> Result<Vec<String>, StoreError> {
     credential_secret::kept_in(&environment.database(catalogue), &config.folder).await
+}
+
+/// What whoever runs the desk should know when no admin could sign in. The database is neither made nor changed.
+pub(crate) async fn locked_out(
+    config: &Config,
+    catalogue: &Catalogue,
+    environment: &Environment,
+) -> Option<String> {
+    provider::locked_out_of(&catalogue.sign_in, &environment.database(catalogue), &config.folder).await
 }
 
 #[cfg(test)]

@@ -3,10 +3,13 @@
 mod address;
 mod database;
 mod finding;
+mod pause;
 mod secrets;
 
+use engine::ambient::Ambient;
 use engine::catalogue::Catalogue;
 use engine::egress::{Egress, Limits};
+use engine::provider::look_at;
 
 pub(crate) use self::finding::{Finding, Verdict};
 use crate::config::{Config, Environment};
@@ -57,14 +60,29 @@ fn described(config: &Config, catalogue: &Catalogue) -> Finding {
 /// Whether TLS has roots, and whether people and agents find the desk where they are told.
 async fn egress(catalogue: &Catalogue) -> Vec<Finding> {
     match Egress::new(Limits::default()) {
-        Ok(egress) => vec![
-            Finding::good("tls", "the system's root certificates are there."),
-            address::answers(&egress, catalogue).await,
-        ],
+        Ok(egress) => {
+            let mut findings = vec![
+                Finding::good("tls", "the system's root certificates are there."),
+                address::answers(&egress, catalogue).await,
+            ];
+            findings.extend(provider(&egress, catalogue).await);
+            findings
+        }
         Err(error) => vec![Finding::bad(
             "tls",
             format!("connections to the world cannot be made: {error}."),
             "Install the system's root certificates (package ca-certificates).",
         )],
     }
+}
+
+/// Whether the sign-in provider says what it is, and with which keys.
+async fn provider(egress: &Egress, catalogue: &Catalogue) -> Option<Finding> {
+    let settings = catalogue.sign_in.oidc.as_ref()?;
+    Some(match look_at(settings, egress, &Ambient::system()).await {
+        Ok(found) => Finding::good("sign_in", found),
+        Err(found) => {
+            Finding::bad("sign_in", found, "Look at `issuer` in [sign_in.oidc], and at the provider.")
+        }
+    })
 }

@@ -7,6 +7,7 @@ mod headers;
 mod live;
 mod origin;
 mod passkeys;
+mod provider;
 mod session;
 mod show;
 #[cfg(test)]
@@ -28,6 +29,14 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
     let forms = form::ALL.iter().fold(Router::new(), |router, path| router.route(path, post(forms::take)));
     forms
         .layer(DefaultBodyLimit::max(forms::LARGEST))
+        .route(
+            provider::ROUTE,
+            get(provider::begin).head(show::no_such_method).fallback(show::no_such_method),
+        )
+        .route(
+            provider::RETURN_ROUTE,
+            get(provider::finish).head(show::no_such_method).fallback(show::no_such_method),
+        )
         .route("/done/export.csv", get(export::csv).fallback(show::no_such_method))
         .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
         .route(passkeys::ROUTE, post(passkeys::ask).fallback(show::no_such_method))

@@ -19,7 +19,7 @@ pub(crate) enum Format {
 }
 
 /// The columns of a CSV file.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 23] = [
     "id",
     "at",
     "outcome",
@@ -40,6 +40,9 @@ const COLUMNS: [&str; 20] = [
     "approved_by_ids",
     "approved_at",
     "approval_id",
+    "approved_for",
+    "approved_for_ids",
+    "approval_reason",
 ];
 
 impl Format {
@@ -122,6 +125,8 @@ pub(crate) const fn page(cursor: Option<String>) -> PageAsked {
 
 fn cells(facts: &ReceiptFacts) -> [String; COLUMNS.len()] {
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let voices: Vec<String> =
+        facts.approval.r#for.iter().map(|id| id.map(|id| id.to_string()).unwrap_or_default()).collect();
     let ids: Vec<_> = facts.approval.by.iter().map(ToString::to_string).collect();
     [
         facts.id.to_string(),
@@ -144,7 +149,15 @@ fn cells(facts: &ReceiptFacts) -> [String; COLUMNS.len()] {
         ids.join(" "),
         facts.approval.at.map(|at| at.to_string()).unwrap_or_default(),
         facts.approval.id.map(|id| id.to_string()).unwrap_or_default(),
+        beside(&facts.approved_for.iter().map(text).collect::<Vec<_>>()),
+        beside(&voices),
+        text(&facts.approval.reason),
     ]
+}
+
+/// What stands beside each of those who approved, in their order; nothing at all when there is none.
+fn beside(all: &[String]) -> String {
+    if all.iter().all(String::is_empty) { String::new() } else { all.join("; ") }
 }
 
 /// A cell that no spreadsheet takes for a formula, quoted where it has to be.

@@ -43,7 +43,13 @@ pub(crate) async fn tell_of_missing_secrets(engine: &Engine) {
     for warning in engine::notice::warnings(&engine.catalogue()) {
         tracing::warn!("{warning}");
     }
-    match engine.credential_lines().await {
+    match engine.locked_out().await {
+        Ok(warning) => warning.into_iter().for_each(|warning| tracing::warn!("{warning}")),
+        Err(refusal) => {
+            tracing::error!(code = %refusal.problem().code, "whether an admin can sign in could not be seen");
+        }
+    }
+    match engine.secret_lines().await {
         Ok(lines) => {
             lines.iter().filter_map(CredentialLine::warning).for_each(|warning| tracing::warn!("{warning}"));
         }

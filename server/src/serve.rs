@@ -1,5 +1,8 @@
 //! The running server: one listener, every router, the jobs, and an end that finishes what is being sent.
 
+#[cfg(test)]
+mod matrix;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

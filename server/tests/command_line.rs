@@ -131,6 +131,10 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     for subject in ["catalogue", "database", "clock", "passkeys", "tls", "reach", "key"] {
         assert!(well.contains(&found(subject, "good")), "{subject} in {well:?}");
     }
+    assert!(well.contains(&found("pause", "good")), "{well:?}");
+    place.json("agent pause --all --reason Drill --json", "");
+    assert!(findings(&place, 0).contains(&found("pause", "mind")), "it is paused on purpose");
+    place.json("agent pause --all --resume --json", "");
     running.stop();
     assert!(findings(&place, 0).contains(&found("reach", "mind")), "nobody answers any more");
 
@@ -149,6 +153,36 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     assert!(!place.folder.path().join("countersign.key").exists(), "no key is made in the lost one's place");
     std::fs::write(place.folder.path().join("countersign.toml"), "[server]\nlisen = 1\n").expect("written");
     assert_eq!(findings(&place, 1), [found("catalogue", "bad")]);
+}
+
+/// Whoever runs the desk is told of a provider that cannot be used, and that nobody could come back, before it happens.
+#[test]
+fn a_sign_in_provider_is_looked_at_before_it_is_relied_on() {
+    let place = Place::fresh();
+    let file = place.folder.path().join("countersign.toml");
+    let text = "[server]\nlisten = \"127.0.0.1:0\"\n[sign_in]\npasswords = false\n[sign_in.oidc]\n\
+        issuer = \"http://127.0.0.1:1\"\nclient_id = \"desk\"\nclient_secret = { store = true }\nallow_http = true\nallow_private = true\n";
+    std::fs::write(&file, text).expect("written");
+    let add = "person add --email ada@desk.test --name Ada --role admin --json";
+    place.failure(add, "", 2);
+    place.json(&format!("{add} --no-password"), "");
+    let set = place.run("person set-password --email ada@desk.test --password-stdin", "thrum-welkin-osier");
+    assert!(String::from_utf8_lossy(&set.stderr).contains("passwords are switched off"), "{set:?}");
+    let told = place.json("check --json", "");
+    let warnings = told["warnings"].to_string();
+    assert!(warnings.contains("sign_in.oidc") && warnings.contains("no admin"), "{warnings}");
+    let ill = findings(&place, 1);
+    for finding in [found("sign_in", "bad"), found("sign_in", "mind"), found("credential", "bad")] {
+        assert!(ill.contains(&finding), "{finding:?} in {ill:?}");
+    }
+    place.json("credential set sign_in.oidc --json", "hush");
+    place.json("person link --email ada@desk.test --subject s1 --json", "");
+    assert_eq!(place.json("check --json", "")["warnings"], json!([]));
+    assert_eq!(place.json("person unlink --email ada@desk.test --json", "")["unlinked"], json!(true));
+    assert_eq!(place.json("person unlink --email ada@desk.test --json", "")["unlinked"], json!(false));
+    std::fs::write(&file, text.split("[sign_in.oidc]").next().expect("a part")).expect("written");
+    let said = place.failure("check", "", 1);
+    assert!(said.contains("nobody could sign in"), "{said}");
 }
 
 #[test]
@@ -306,6 +340,42 @@ fn a_password_is_set_anew_through_a_pipe() {
 }
 
 #[test]
+fn roles_are_changed_and_accounts_disabled_and_enabled_but_for_the_last_admin() {
+    let place = Place::fresh();
+    let add = |email: &str, role: &str| {
+        let line = format!("person add --email {email} --name N --role {role} --password-stdin --json");
+        place.json(&line, "correct horse");
+    };
+    add("ada@desk.test", "admin");
+    add("ann@desk.test", "member");
+    let person = |email: &str| {
+        let people = place.json("person list --json", "");
+        let items = people["items"].as_array().expect("items").clone();
+        items.into_iter().find(|person| person["email"] == email).expect("listed")
+    };
+    for line in ["person disable --email ada@desk.test", "person role --email ada@desk.test --role member"] {
+        let told = place.failure(line, "", 1);
+        assert!(told.contains("Nobody else who can sign in is an admin"), "{line}: {told}");
+    }
+    assert_eq!(person("ada@desk.test")["disabled_at"], Value::Null);
+    let set = place.json("person role --email Ann@desk.test --role admin --role operator --json", "");
+    assert_eq!(set["roles"], json!(["member", "operator", "admin"]));
+    assert_eq!(person("ann@desk.test")["roles"], set["roles"]);
+    let disabled = place.json("person disable --email ada@desk.test --json", "");
+    assert_eq!(disabled, json!({ "email": "ada@desk.test", "disabled": true }));
+    assert!(person("ada@desk.test")["disabled_at"].is_string());
+    for changed in [true, false] {
+        let enabled = place.json("person enable --email ada@desk.test --json", "");
+        assert_eq!((&enabled["disabled"], &enabled["changed"]), (&json!(false), &json!(changed)));
+    }
+    assert_eq!(person("ada@desk.test")["disabled_at"], Value::Null);
+    for line in ["disable", "enable", "role --role member"] {
+        let told = place.failure(&format!("person {line} --email nobody@desk.test"), "", 1);
+        assert!(told.contains("There is nobody with this address."), "{line}: {told}");
+    }
+}
+
+#[test]
 fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
     let place = Place::fresh();
     let add = "person add --email ann@desk.test --name Ann --role member --password-stdin";
@@ -313,6 +383,8 @@ fn what_fails_says_what_happened_what_was_not_done_and_what_to_do() {
     for (line, input, words) in [
         (add, "correct horse", "Nobody was added."),
         ("person add --email ann --name Ann --password-stdin", "short", "Nobody was added."),
+        ("person add --email <b@desk.test> --name B --password-stdin", "short", "name@example.com"),
+        ("person add --email b@desk.test --name B\u{200b} --password-stdin", "short", "cannot be seen"),
         ("person add --email b@desk.test --name B --password-stdin", "\n", "Nobody was added."),
         (
             "person set-password --email b@desk.test --password-stdin",

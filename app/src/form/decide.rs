@@ -70,7 +70,7 @@ fn with_reply(reply: Option<&str>, reason: Option<String>) -> Option<String> {
 }
 
 /// A press that cannot have been meant for this preview.
-fn not_read(fault: ViewFault) -> Fault {
+pub(super) fn not_read(fault: ViewFault) -> Fault {
     match fault {
         ViewFault::TooYoung => Fault::new(
             422,
@@ -101,7 +101,7 @@ fn fits_target(preview: &Preview, typed: &str) -> Result<(), Fault> {
     ))
 }
 
-fn refused(refusal: Refusal, shown: Option<Preview>) -> Fault {
+pub(super) fn refused(refusal: Refusal, shown: Option<Preview>) -> Fault {
     match refusal {
         Refusal::PreviewChanged(_) => Fault {
             shown: shown.map(Box::new),

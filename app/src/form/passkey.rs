@@ -15,9 +15,8 @@ use crate::words::wait;
 #[server(name = PasskeySignIn, prefix = "/do", endpoint = "passkey-sign-in")]
 pub(crate) async fn passkey_sign_in(passkey: String, next: Option<String>) -> Result<Next, Fault> {
     let visit = visit()?;
-    let not_known = || {
-        Fault::new(422, "This passkey is not known here. You are not signed in. Sign in with your password.")
-    };
+    let not_known =
+        || Fault::new(422, "This passkey is not known here. You are not signed in. Sign in another way.");
     let assertion = assertion(&passkey)?;
     let tried =
         visit.engine.sign_in_with_passkey(&assertion, visit.from).await.map_err(|refusal| match refusal {
@@ -115,11 +114,11 @@ fn not_proved(refusal: Refusal) -> Fault {
             );
             Fault { retry_after: Some(retry_after), ..Fault::new(429, sentence) }
         }
-        Refusal::Invalid(_) => Fault::of_field(
-            "/proof",
-            "This is not your password.",
-            "It was not proved that it is you. Try again.",
-        ),
+        Refusal::Invalid(errors) => {
+            let why: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
+            let why = why.join(" ");
+            Fault::of_field("/proof", &why, &format!("It was not proved that it is you. {why}"))
+        }
         refusal => refusal.into(),
     }
 }

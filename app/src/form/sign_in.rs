@@ -8,10 +8,16 @@ use super::{Fault, Form, Next, Posted, visit};
 use crate::parts::link::{local_path, with_query};
 use crate::words::wait;
 
+const PASSWORDS_OFF: &str =
+    "Passwords are switched off at this desk. This one was not looked at, and you are not signed in.";
+
 /// Signs in. The answer is the same for an unknown address and for a wrong password.
 #[server(name = SignIn, prefix = "/do", endpoint = "sign-in")]
 pub(crate) async fn sign_in(email: String, password: String, next: Option<String>) -> Result<Next, Fault> {
     let visit = visit()?;
+    if !visit.engine.catalogue().sign_in.passwords {
+        return Err(Fault::new(403, PASSWORDS_OFF));
+    }
     let wrong = || {
         Fault::new(422, "This email and this password do not fit together. You are not signed in. Try again.")
     };

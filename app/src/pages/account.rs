@@ -1,5 +1,6 @@
 //! One's own account: name, password, passkeys, time zone, sessions and tokens.
 
+mod delegations;
 mod passkeys;
 mod password;
 mod sessions;
@@ -22,9 +23,11 @@ pub(crate) fn Account() -> impl IntoView {
     page(None, move |visit, me| async move {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
-        let passkeys = passkeys::Passkeys::of(&visit, &me).await?;
+        let ways = visit.engine.own_ways(&me).await?;
+        let passkeys = passkeys::Passkeys::of(&visit, &me, &ways).await?;
         let here =
             sessions.iter().find(|session| session.is_this).map_or("", |session| session.browser.as_str());
+        let own = visit.engine.own_delegations(&me).await?;
         let now = visit.engine.now();
         let person = me.person();
         let body = view! {
@@ -33,7 +36,8 @@ pub(crate) fn Account() -> impl IntoView {
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {you::you(&visit, person)}
             <p><a class="button" href="/account/notices">"How you are told"</a></p>
-            {password::password(&visit, person)}
+            {delegations::delegations(&visit, &me, &own, now)}
+            {password::password(&visit, person, &ways)}
             {passkeys.show(&visit, here, now)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}
@@ -46,6 +50,8 @@ pub(crate) fn Account() -> impl IntoView {
 fn was_done(what: &str) -> Option<&'static str> {
     Some(match what {
         "account" => "Saved.",
+        "delegated" => "Saved. It is shown to both of you, and it can be ended at any time.",
+        "delegation" => "It has ended.",
         "password" => "Your password was changed. Everywhere else you are signed out.",
         "proved" => "It is you. You may add and remove passkeys now.",
         "passkey-added" => "The passkey was added.",

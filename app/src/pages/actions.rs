@@ -11,7 +11,7 @@ use model::Surface;
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::filters::{Filter, filters};
 use crate::parts::fold::{fact, fold};
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{effect, text};
 use crate::words;
 
@@ -65,7 +65,7 @@ fn fits(action: &ActionLine, wanted: &str) -> bool {
     wanted.to_lowercase().split_whitespace().all(|word| whole.contains(word))
 }
 
-fn tool_line((upstream, tool): &(String, ToolLine)) -> Vec<AnyView> {
+fn tool_line((upstream, tool): &(String, ToolLine)) -> Vec<Cell> {
     let says = tool.found.as_ref().map(|found| found.description().to_owned()).unwrap_or_default();
     vec![
         cell(

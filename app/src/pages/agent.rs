@@ -12,7 +12,7 @@ use super::agents::is_admin;
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::agent_form::{self, may, sees, writes};
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, pause, text, time};
 
 const COLUMNS: [&str; 9] =
@@ -45,7 +45,7 @@ pub(crate) fn AgentOf() -> impl IntoView {
     })
 }
 
-fn line(agent: &AgentLine, key: &KeyLine, may_manage: bool, now: Time) -> Vec<AnyView> {
+fn line(agent: &AgentLine, key: &KeyLine, may_manage: bool, now: Time) -> Vec<Cell> {
     let abilities: Vec<&str> = key.abilities.iter().map(|ability| may(*ability)).collect();
     let used = key.last_used_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
     let expires = match key.expires_at {

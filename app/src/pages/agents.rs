@@ -10,7 +10,7 @@ use model::{Person, Refusal, Role, Time};
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::agent_form::{self, may, sees, writes};
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, pause, text, time};
 
 const COLUMNS: [&str; 9] =
@@ -50,7 +50,7 @@ pub(crate) fn Agents() -> impl IntoView {
     })
 }
 
-fn line(agent: &AgentLine, may_revoke: bool, now: Time) -> Vec<AnyView> {
+fn line(agent: &AgentLine, may_revoke: bool, now: Time) -> Vec<Cell> {
     let abilities: Vec<&str> = agent.abilities.iter().map(|ability| may(*ability)).collect();
     let used = agent.last_used_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
     let revoke = (may_revoke && !agent.is_revoked).then(|| {

@@ -10,7 +10,7 @@ use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, is_office, page};
 use crate::parts::held_list::who;
 use crate::parts::pager::pager;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, effect, pause, text, time};
 use crate::words;
 
@@ -36,6 +36,7 @@ pub(crate) fn Calls() -> impl IntoView {
             <h1>"Calls"</h1>
             {alert::alert(visit.posted.as_ref())}
             <p class="lead">"What your agents asked for, however it ended."</p>
+            {is_office(me.person()).then(|| view! { <p><a href="/calls/held">"Held calls of others"</a></p> })}
             {agents}
             {list}
             {pager("/calls", &query, &[], calls.next_cursor.as_deref())}
@@ -71,7 +72,7 @@ fn own_agents(agents: &[AgentLine], is_office: bool, now: Time) -> Option<AnyVie
     })
 }
 
-fn line(item: &Item, now: Time) -> Vec<AnyView> {
+fn line(item: &Item, now: Time) -> Vec<Cell> {
     let call = &item.call;
     let is_bad = matches!(call.status, CallStatus::Failed | CallStatus::Refused | CallStatus::InDoubt);
     vec![

@@ -33,6 +33,10 @@ struct Words {
     name_hint: &'static str,
     remove: &'static str,
     remove_means: &'static str,
+    /// What its end does to one held call, and to several.
+    held: [&'static str; 2],
+    /// What stands before the actions that name it.
+    named: &'static str,
 }
 
 const fn words(kind: CircleKind) -> Words {
@@ -46,6 +50,8 @@ const fn words(kind: CircleKind) -> Words {
             name_hint: "As the catalogue and agents write it: letters, digits, “.”, “-” and “_”.",
             remove: "Remove this tenant",
             remove_means: "Its members can call nothing in it any more. What is held in it is refused when somebody confirms it. Receipts stay.",
+            held: ["held call is in it", "held calls are in it"],
+            named: "Actions that name it",
         },
         CircleKind::Group => Words {
             kind: "group",
@@ -55,7 +61,9 @@ const fn words(kind: CircleKind) -> Words {
             add: "Add a group",
             name_hint: "As the catalogue writes it: letters, digits, “.”, “-” and “_”.",
             remove: "Remove this group",
-            remove_means: "Nobody is in it any more. Held calls that its members alone could decide go to the operators.",
+            remove_means: "Nobody is in it any more. Held calls that its members alone could decide go to the operators, and stay with them.",
+            held: ["held call goes to the operators", "held calls go to the operators"],
+            named: "Its members decide",
         },
     }
 }
@@ -121,12 +129,34 @@ fn section(
                     {steering(kind, "remove", &circle.name)}
                     <input type="hidden" name="name" value=circle.name.clone()/>
                     <p>{words.remove_means}</p>
+                    {touched(words, circle)}
                     <button class="button-final">{format!("Remove {}", circle.name)}</button>
                 </form>
             </details>
         </section>
     }
     .into_any()
+}
+
+/// What removing it touches now, a line each; what there is none of is not said.
+fn touched(words: &Words, circle: &Circle) -> Option<AnyView> {
+    let [one, many] = words.held;
+    let counted = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        more => Some(format!("{more} {many}")),
+    };
+    let held = usize::try_from(circle.held).unwrap_or(usize::MAX);
+    let named =
+        (!circle.actions.is_empty()).then(|| format!("{}: {}", words.named, circle.actions.join(", ")));
+    let lines = [
+        counted(circle.members.len(), "person is in it", "people are in it"),
+        counted(held, one, many),
+        named,
+    ];
+    let lines: Vec<_> =
+        lines.into_iter().flatten().map(|line| view! { <li>{text::line(&line)}</li> }).collect();
+    (!lines.is_empty()).then(|| view! { <ul class="plain">{lines}</ul> }.into_any())
 }
 
 fn member(kind: &'static str, circle: &Circle, email: &str, names: &HashMap<&str, &Person>) -> AnyView {

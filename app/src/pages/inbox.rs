@@ -5,9 +5,9 @@ use leptos_router::hooks::use_query_map;
 use model::Person;
 
 use crate::frame::{Shape, Sheet, Tab, page};
-use crate::parts::alert;
 use crate::parts::held_list::Waiting;
 use crate::parts::inbox_query::InboxQuery;
+use crate::parts::{alert, delegation, grant};
 
 /// The inbox: held calls that this person may decide.
 #[component]
@@ -16,10 +16,15 @@ pub(crate) fn Inbox() -> impl IntoView {
     page(Tab::Inbox, move |visit, me| async move {
         let waiting = Waiting::of(&visit.engine, &me, query).await?;
         let alert = alert::alert(visit.posted.as_ref());
+        let delegations = visit.engine.own_delegations(&me).await?;
+        let away = delegation::running(&delegations, me.id(), visit.engine.now());
+        let grants = grant::link(visit.engine.count_grants(&me).await?);
         if waiting.is_empty() {
             let body = view! {
                 <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
+                {away}
+                {grants}
                 {empty(me.person(), &visit.engine.public_url())}
             };
             return Ok(Sheet::new("Inbox", Shape::Column, body));
@@ -28,6 +33,8 @@ pub(crate) fn Inbox() -> impl IntoView {
             <section class="list" data-list="">
                 <div class="list-head"><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
+                {away}
+                {grants}
                 {waiting.show(None, visit.posted.as_deref())}
             </section>
             <div class="item item-none"><p>"Pick a call to read what exactly would be sent."</p></div>

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use engine::{Engine, Item, PersonActor};
+use engine::{Engine, GrantOffer, Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
-use model::{CallId, CallStatus, Preview, Refusal, Time};
+use model::{CallId, CallStatus, PersonId, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::decide::{Deciding, decide};
 use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
-use crate::parts::passkey::{self, Confirming};
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, effect, pause, preview, text, time};
+use crate::parts::{alert, delegation, effect, grant, passkey, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -32,17 +31,22 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
-        let confirming = confirming(&visit.engine, &me, &item).await?;
-        let script = match &confirming {
-            Confirming::WithPasskey(party) => Some(passkey::script(&visit, party)),
+        let confirming = passkey::confirming(&visit.engine, &me, &item).await?;
+        let script = passkey::script_of(&visit, &confirming);
+        let granted = visit.engine.grant_about(&me, id).await?;
+        let offer = match &token {
+            Some(_) if item.pause.is_none() => visit.engine.grant_offer(&me, id).await?,
             _ => None,
         };
+        let granted = granted.map(|line| grant::note(&line, id, me.id(), now));
+        let beside = Beside { granted, offer, ..beside };
+        let deciding = token.map(|token| Deciding { token, confirming });
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
                 <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
-            {article(&item, &beside, token.map(|token| (token, confirming)), &list, visit.posted.as_ref(), now)}
+            {article(&item, beside, deciding, &list, visit.posted.as_ref(), now)}
             {script}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
@@ -50,18 +54,6 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let often = if item.pause.is_some() { 10 } else { 1 };
         sheet.refresh = is_moving(item.call.status).then_some(often);
         Ok(sheet)
-    })
-}
-
-/// How this person confirms the call, if they may.
-async fn confirming(engine: &Engine, me: &PersonActor, item: &Item) -> Result<Confirming, Refusal> {
-    if !item.step_up || !item.may_decide {
-        return Ok(Confirming::Plain);
-    }
-    Ok(match engine.party() {
-        Err(why) => Confirming::Impossible(why),
-        Ok(party) if engine.has_passkey(me.id()).await? => Confirming::WithPasskey(party),
-        Ok(_) => Confirming::NoPasskey,
     })
 }
 
@@ -81,6 +73,12 @@ struct Beside {
     earlier: Vec<Item>,
     /// What the call looks like.
     alike: Vec<Item>,
+    /// Who is shown it.
+    me: PersonId,
+    /// The standing grant that was made with it, or that let it through.
+    granted: Option<AnyView>,
+    /// What can be let through with it.
+    offer: Option<GrantOffer>,
 }
 
 impl Beside {
@@ -88,7 +86,10 @@ impl Beside {
         let looks = lies_ahead(item.call.status) && item.preview.is_some();
         Ok(Self {
             earlier: engine.earlier_in_session(me, item).await?,
+            me: me.id(),
             alike: if looks { engine.alike(me, item.call.id).await? } else { Vec::new() },
+            granted: None,
+            offer: None,
         })
     }
 
@@ -126,21 +127,31 @@ impl Beside {
 /// The call itself. With a view token it can be decided.
 fn article(
     item: &Item,
-    beside: &Beside,
-    token: Option<(String, Confirming)>,
+    mut beside: Beside,
+    deciding: Option<Deciding>,
     list: &str,
     posted: Option<&Arc<Posted>>,
     now: Time,
 ) -> AnyView {
     let decided = posted.filter(|posted| posted.form == form::DECIDE);
     let settling = posted.filter(|posted| posted.form == form::SETTLE);
-    let shown = decided.and_then(|posted| posted.fault.as_ref()).and_then(|fault| fault.shown.as_deref());
+    let granting = posted.filter(|posted| posted.form == form::GRANT);
+    let granted = beside.granted.take();
+    let shown = decided
+        .or(granting)
+        .and_then(|posted| posted.fault.as_ref())
+        .and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
+        let decision = deciding.map(|deciding| {
+            let shown = (item.call.id, preview, deciding.token.clone());
+            let more = beside.offer.as_ref().map(|offer| grant::offer(offer, shown, list, granting));
+            decide(item, preview, &deciding, list, decided, more)
+        });
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}
             {preview::agent_words(preview, item.call.agent_id.is_some(), "")}
             {beside.earlier(now)}
-            {token.map(|(token, confirming)| decide(item, preview, &Deciding { token, confirming }, list, decided))}
+            {decision}
         }
     });
     let erased = (item.preview.is_none()).then(|| view! {
@@ -156,7 +167,11 @@ fn article(
             {head(item, shown, now)}
             {alert::alert(posted)}
             {standing(item, now)}
+            {item.stands_in_for.as_ref().map(delegation::in_place_of)}
+            {delegation::on_call(&item.delegations, item.stands_in_for.as_ref(), beside.me)}
+            {item.may_override.then(|| to_override(item))}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
+            {granted}
             {item.may_settle.then(|| settle(item, settling))}
             {beside.alike(now)}
             {content}
@@ -166,6 +181,12 @@ fn article(
         </article>
     }
     .into_any()
+}
+
+/// The way for an operator who is none of those who decide it.
+fn to_override(item: &Item) -> AnyView {
+    view! { <p class="to-override"><a href=format!("/inbox/{}/override", item.call.id)>"Open it to override"</a> " Others decide it. What you open is written to the journal."</p> }
+        .into_any()
 }
 
 /// What it does and to what. `shown` is the preview that was on the screen before.

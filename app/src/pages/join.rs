@@ -21,6 +21,10 @@ const PASSWORD_HINT: Option<&str> = Some("At least 12 characters.");
 pub(crate) fn Join() -> impl IntoView {
     by_link(form::JOIN, |visit, link, posted| async move {
         let offered = visit.engine.invitation(&link).await?;
+        let settings = visit.engine.catalogue().sign_in.clone();
+        if let Some(oidc) = settings.oidc.filter(|_| !settings.passwords) {
+            return Ok(by_provider(&offered.name, &offered.email, &oidc.label));
+        }
         Ok(view! {
             <h1>"Welcome, " {text::line(&offered.name)}</h1>
             <p class="lead">"You are invited to this desk as " {text::line(&offered.email)} ". Choose a password, and you are in."</p>
@@ -37,11 +41,28 @@ pub(crate) fn Join() -> impl IntoView {
     })
 }
 
+/// How an invitation's person gets in where passwords are switched off: the account is made when they sign in.
+fn by_provider(name: &str, email: &str, label: &str) -> AnyView {
+    view! {
+        <h1>"Welcome, " {text::line(name)}</h1>
+        <p class="lead">"You are invited to this desk as " {text::line(email)} ". Passwords are switched off here: sign in, with this address, and you are in."</p>
+        <p><a class="button button-strong" href=form::way_to_provider("") rel="external">{text::line(label)}</a></p>
+    }
+    .into_any()
+}
+
 /// What the first admin fills in.
 #[component]
 pub(crate) fn SetUp() -> impl IntoView {
     by_link(form::SET_UP, |visit, link, posted| async move {
         visit.engine.may_set_up(&link).await?;
+        let has_passwords = visit.engine.catalogue().sign_in.passwords;
+        let password = has_passwords
+            .then(|| password_field("password", "Password", "new-password", PASSWORD_HINT, posted.as_ref()));
+        let password = password.unwrap_or_else(|| {
+            let said = "Passwords are switched off here. You are signed in now, and later through the sign-in provider, which has to know and to have verified this address.";
+            view! { <p class="hint">{said}</p><input type="hidden" name="password" value=""/> }.into_any()
+        });
         let typed = |name: &str| posted.as_ref().map(|posted| posted.typed(name)).unwrap_or_default();
         Ok(view! {
             <h1>"Set up this desk"</h1>
@@ -51,7 +72,7 @@ pub(crate) fn SetUp() -> impl IntoView {
                 <input type="hidden" name="link" value=link/>
                 {field("name", "Name", "text", typed("name"), posted.as_ref())}
                 {field("email", "Email", "email", typed("email"), posted.as_ref())}
-                {password_field("password", "Password", "new-password", PASSWORD_HINT, posted.as_ref())}
+                {password}
                 <button class="button-strong">"Make my account"</button>
             </form>
         }

@@ -13,7 +13,7 @@ use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::filters::{Filter, filters};
 use crate::parts::pager::turns;
 use crate::parts::receipts::address;
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, named_rows, table};
 use crate::parts::{text, time};
 use crate::visit::Reply;
 use crate::words;
@@ -44,7 +44,18 @@ pub(crate) fn Journal() -> impl IntoView {
                 none(is_filtered, leaf.looked_to.is_some())
             } else {
                 let columns = ["When", "What", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
-                table("Journal", &columns, leaf.items.iter().map(|event| line(event, &agents, now)).collect())
+                let rows = leaf
+                    .items
+                    .iter()
+                    .map(|event| (event.id.to_string(), line(event, &agents, now)))
+                    .collect();
+                named_rows("Journal", &columns, rows)
+            };
+            // Only the newest page grows.
+            let rows = if leaf.newer.is_none() && page.cursor.is_none() {
+                view! { <div data-grows><p class="fresh" aria-live="polite"></p>{rows}</div> }.into_any()
+            } else {
+                rows
             };
             let looked = leaf.looked_to.map(|at| {
                 let on = if leaf.older.is_some() { "Older" } else { "Newer" };
@@ -113,7 +124,7 @@ fn none(is_filtered: bool, was_left: bool) -> AnyView {
     }
 }
 
-fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
+fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
     let id = event.call_id.to_string();
     let call = has_page(event).then(|| format!("/inbox/{id}"));
     let agent = event.agent_id.map(|id| agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
@@ -123,7 +134,7 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<AnyView> {
     );
     vec![
         cell("When", time::ago(event.at, now)),
-        cell("What", view! { {words::event(event.r#type)} {event.proof.map(|_| ", with a passkey")} }),
+        cell("What", what(event)),
         cell("Action", text::line(&event.action)),
         cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
@@ -153,6 +164,16 @@ fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
         let rows = events.iter().map(line).collect();
         view! { <h2>"Accounts"</h2> {table("Accounts", &["When", "Whose", "What"], rows)} }.into_any()
     })
+}
+
+/// What happened and with what, and the way to whoever did it.
+fn what(event: &Event) -> AnyView {
+    let said = words::event(event.r#type);
+    let with = event.proof.map(|_| ", with a passkey");
+    match event.by {
+        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> {with} }.into_any(),
+        None => view! { {said} {with} }.into_any(),
+    }
 }
 
 /// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.

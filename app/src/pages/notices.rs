@@ -10,7 +10,7 @@ use model::{Person, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, page};
-use crate::parts::table::{cell, table};
+use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, text, time};
 use crate::words;
 
@@ -166,7 +166,7 @@ fn latest(lines: &[NoticeLine], now: Time) -> AnyView {
     .into_any()
 }
 
-fn row(line: &NoticeLine, now: Time) -> Vec<AnyView> {
+fn row(line: &NoticeLine, now: Time) -> Vec<Cell> {
     let way = match (line.channel, &line.browser) {
         (Channel::Mail, _) => "mail".into_any(),
         (Channel::Push, Some(label)) => text::line(label),
@@ -175,6 +175,7 @@ fn row(line: &NoticeLine, now: Time) -> Vec<AnyView> {
     };
     let about = match line.kind {
         Kind::Waiting => "calls that wait",
+        Kind::Overridden => "calls that were overridden",
         Kind::Test => "a test",
     };
     let (word, is_bad) = match line.outcome {

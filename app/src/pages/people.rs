@@ -9,8 +9,8 @@ use model::{Person, Role, Time};
 
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::people_nav::people_nav;
-use crate::parts::table::{cell, table};
-use crate::parts::{text, time};
+use crate::parts::table::{Cell, cell, table};
+use crate::parts::{delegation, text, time};
 use crate::words;
 
 /// Everybody with an account.
@@ -18,6 +18,7 @@ use crate::words;
 pub(crate) fn People() -> impl IntoView {
     page(Tab::People, |visit, me| async move {
         let people = visit.engine.people(&me).await?;
+        let delegations = visit.engine.delegations(&me).await?;
         let now = visit.engine.now();
         let rows = people.iter().map(|person| line(person, now)).collect();
         let invited = if me.person().roles.contains(&Role::Admin) {
@@ -31,13 +32,14 @@ pub(crate) fn People() -> impl IntoView {
             {people_nav(me.person(), "/people")}
             <p class="lead">"Everybody with an account here."</p>
             {table("People", &["Name", "Email", "Roles", "Since", "Last sign-in", "Receipts"], rows)}
+            {delegation::all(&delegations, now)}
             {invited}
         };
         Ok(Sheet::new("People", Shape::Wide, body))
     })
 }
 
-fn line(person: &Person, now: Time) -> Vec<AnyView> {
+fn line(person: &Person, now: Time) -> Vec<Cell> {
     let disabled =
         person.disabled_at.map(|at| view! { " " <span class="bad">"disabled " {time::ago(at, now)}</span> });
     let signed_in = person.signed_in_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));

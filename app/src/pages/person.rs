@@ -1,5 +1,8 @@
 //! One person's account, for operators to read and for admins to change.
 
+mod ways;
+
+use engine::CircleKind;
 use engine::office::Disabling;
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
@@ -19,6 +22,8 @@ pub(crate) fn PersonPage() -> impl IntoView {
     let done = use_query_map().read_untracked().get("done").unwrap_or_default();
     page(Tab::People, move |visit, me| async move {
         let person = visit.engine.person(&me, id.ok_or(Refusal::NotFound)?).await?;
+        let (groups, tenants) = visit.engine.circles_of(&me, person.id).await?;
+        let ways = visit.engine.ways_of(&me, person.id).await?;
         let now = visit.engine.now();
         let may_change = me.person().roles.contains(&Role::Admin);
         let doing = match person.disabled_at {
@@ -32,7 +37,8 @@ pub(crate) fn PersonPage() -> impl IntoView {
             <p class="lead">{text::line(&person.email)} ", " {words::roles(&person.roles)}</p>
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {alert::alert(changed(&visit).as_ref())}
-            {facts(&person, now)}
+            {facts(&person, now, [("Groups", circles(&groups, CircleKind::Group, may_change)), ("Tenants", circles(&tenants, CircleKind::Tenant, may_change))])}
+            {ways::ways(&ways, now)}
             {may_change.then(|| change_roles(&person))}
             {doing.map(|doing| disable(&person, doing))}
             {(may_change && person.disabled_at.is_some()).then(|| enable(&person))}
@@ -56,13 +62,29 @@ fn was_done(what: &str) -> Option<&'static str> {
     })
 }
 
-fn facts(person: &Person, now: Time) -> AnyView {
+/// The names of what somebody is in, for admins each with the way to where it is changed; `None`: nothing.
+fn circles(names: &[String], kind: CircleKind, may_change: bool) -> Option<AnyView> {
+    let page = form::circles_page(kind);
+    let one = |(place, name): (usize, &String)| {
+        let comma = (place > 0).then_some(", ");
+        let name_shown = text::line(name);
+        if may_change {
+            view! { {comma}<a href=format!("{page}#{name}")>{name_shown}</a> }.into_any()
+        } else {
+            view! { {comma}{name_shown} }.into_any()
+        }
+    };
+    (!names.is_empty()).then(|| names.iter().enumerate().map(one).collect_view().into_any())
+}
+
+fn facts(person: &Person, now: Time, circles: [(&'static str, Option<AnyView>); 2]) -> AnyView {
     let signed_in = person.signed_in_at.map_or_else(|| "never".into_any(), |at| time::ago(at, now));
     view! {
         <dl class="facts sheet">
             <dt>"Since"</dt><dd>{time::ago(person.created_at, now)}</dd>
             <dt>"Last sign-in"</dt><dd>{signed_in}</dd>
             {person.disabled_at.map(|at| view! { <dt>"Disabled"</dt><dd class="bad">{time::ago(at, now)}</dd> })}
+            {circles.map(|(title, names)| names.map(|names| view! { <dt>{title}</dt><dd>{names}</dd> }))}
             <dt>"Receipts"</dt><dd><a href=format!("/people/{}/receipts", person.id)>"What was sent for this person"</a></dd>
         </dl>
     }
@@ -129,7 +151,7 @@ fn enable(person: &Person) -> AnyView {
     view! {
         <section class="circle" aria-labelledby="enable-head">
             <h2 id="enable-head">"Enable this account"</h2>
-            <p class="hint">"They can sign in again with their password. Tokens and agents' keys that were not revoked are taken again."</p>
+            <p class="hint">"They can sign in again as before. Tokens and agents' keys that were not revoked are taken again."</p>
             <form method="post" action=form::ENABLE>
                 <input type="hidden" name="person" value=person.id.to_string()/>
                 <button class="button-strong">{format!("Enable {}", text::plain(&person.name))}</button>

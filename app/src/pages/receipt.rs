@@ -98,6 +98,14 @@ fn rows(facts: &ReceiptFacts, me: PersonId) -> Vec<AnyView> {
         fact("Approved by", view! { {approved_by(facts, me)} {approved_at} }),
     ];
     rows.extend(approval);
+    // Only an override has words.
+    rows.extend(
+        facts
+            .approval
+            .reason
+            .as_ref()
+            .map(|words| fact("Reason of the override", view! { <q>{text::body(words)}</q> })),
+    );
     rows.push(fact("Receipt", view! { <code>{facts.id.to_string()}</code> }));
     rows
 }

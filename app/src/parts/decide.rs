@@ -21,13 +21,15 @@ pub(crate) struct Deciding {
 
 /// The form of a decision: the reason after the payload, the buttons in a bar that stays in view.
 /// The bar says why nothing happens while the buttons do not listen yet.
-/// `list` is the query of the list beside the call.
+/// `list` is the query of the list beside the call. `more` stands between the form and the bar, which stays last: so it never
+/// moves while somebody scrolls, and its buttons go on listening.
 pub(crate) fn decide(
     item: &Item,
     preview: &Preview,
     deciding: &Deciding,
     list: &str,
     posted: Option<&Arc<Posted>>,
+    more: Option<AnyView>,
 ) -> AnyView {
     let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
     let reason_fault = alert::of_field(posted, "/reason");
@@ -59,6 +61,7 @@ pub(crate) fn decide(
                 {alert::beside("reason-wrong".to_owned(), reason_fault)}
             </div>
         </form>
+        {more}
         <div class="bar" data-guard="">
             {(is_final && stopped.is_none()).then(|| target(&typed("target"), posted))}
             <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p>
@@ -82,12 +85,8 @@ fn say_yes(words: String, is_final: bool, confirming: &Confirming, item: &Item) 
             <button form="decide" name="decision" value="confirm" class=format!("{class} passkey-act") data-passkey="confirm">{words} " with a passkey"</button>
         }
         .into_any(),
-        Confirming::NoPasskey => {
-            view! { <p class="bar-why">"Confirming this takes a passkey, and you have none. " <a href="/account#passkeys">"Add one"</a></p> }.into_any()
-        }
-        Confirming::Impossible(why) => {
-            view! { <p class="bar-why">"Confirming this takes a passkey, and this desk cannot have any: they take " {why.needs()} "."</p> }.into_any()
-        }
+        Confirming::NoPasskey => passkey::missing("Confirming this"),
+        Confirming::Impossible(why) => passkey::none_here("Confirming this", *why),
     }
 }
 

@@ -121,6 +121,7 @@ impl Waiting {
                         <span>{who(item)}</span>
                         {lapses.map(|at| view! { <span>"lapses " {time::ahead(at, self.now)}</span> })}
                     </span>
+                    {item.stands_in_for.as_ref().map(|one| view! { <span class="held-row"><span>"You decide for " {text::line(&one.delegator_name)}</span></span> })}
                 </a>
             </li>
         }
@@ -130,8 +131,10 @@ impl Waiting {
     /// What became of calls that a page shows as held: the script puts it on their lines.
     fn marks(&self) -> AnyView {
         let mark = |item: &Item| {
-            let by = item.decided_by.iter().map(|name| text::plain(name)).collect::<Vec<_>>().join(", ");
-            let by = (!by.is_empty()).then(|| format!(" by {by}"));
+            let by = item.decided_by.iter().map(|one| text::plain(&one.name)).collect::<Vec<_>>().join(", ");
+            let is_override = item.decided_by.iter().any(|one| one.overrode.is_some());
+            let by = (!by.is_empty())
+                .then(|| if is_override { format!(": override by {by}") } else { format!(" by {by}") });
             view! { <li data-ended=item.call.id.to_string()><span class="held-mark">{words::status(item.call.status)}{by}</span></li> }
         };
         view! { <ul hidden>{self.ended.iter().map(mark).collect_view()}</ul> }.into_any()

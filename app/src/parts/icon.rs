@@ -14,6 +14,16 @@ pub(crate) fn Mark() -> impl IntoView {
     }
 }
 
+/// The sign of an override: a line that goes around what stands in its way.
+pub(crate) fn overridden() -> AnyView {
+    sign("M2 12.500V9a5.500 5.500 0 0 1 11 0v3.500M10.300 10l2.700 2.700L15.500 10M6.300 12.500h2.400")
+}
+
+/// A clock: what somebody allowed for a time.
+pub(crate) fn clock() -> AnyView {
+    sign("M8 1.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM8 4.5V8l2.5 1.5")
+}
+
 /// The sign of an effect. Its shape alone tells the effects apart.
 pub(crate) fn effect(effect: Effect) -> AnyView {
     let drawing = match effect {
@@ -24,6 +34,10 @@ pub(crate) fn effect(effect: Effect) -> AnyView {
         Effect::External => "M7 4H3.5v8.5H12V9M9.5 2.5h4v4M13.2 2.8 7.5 8.5",
         Effect::Destructive => "M8 1.8 14.7 13.5H1.3zM8 6.3v3.2M8 11.4v.1",
     };
+    sign(drawing)
+}
+
+fn sign(drawing: &'static str) -> AnyView {
     view! {
         <svg class="sign" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">
             <path d=drawing/>

@@ -4,7 +4,9 @@
 //! chooses, by what the script says of the browser: `data-passkeys` of the document.
 
 use engine::party::{NoParty, Party};
+use engine::{Engine, Item, PersonActor};
 use leptos::prelude::*;
+use model::Refusal;
 
 use crate::visit::Visit;
 
@@ -19,6 +21,30 @@ pub(crate) enum Confirming {
     NoPasskey,
     /// With a passkey, and this desk cannot have any.
     Impossible(NoParty),
+}
+
+/// How this person confirms the call or overrides those who do, if they may.
+pub(crate) async fn confirming(
+    engine: &Engine,
+    me: &PersonActor,
+    item: &Item,
+) -> Result<Confirming, Refusal> {
+    if !item.step_up || !(item.may_decide || item.may_override) {
+        return Ok(Confirming::Plain);
+    }
+    Ok(match engine.party() {
+        Err(why) => Confirming::Impossible(why),
+        Ok(party) if engine.has_passkey(me.id()).await? => Confirming::WithPasskey(party),
+        Ok(_) => Confirming::NoPasskey,
+    })
+}
+
+/// The script, where confirming takes it.
+pub(crate) fn script_of(visit: &Visit, confirming: &Confirming) -> Option<AnyView> {
+    match confirming {
+        Confirming::WithPasskey(party) => Some(script(visit, party)),
+        _ => None,
+    }
 }
 
 /// What the script that asks for passkeys is told: where they work.
@@ -50,4 +76,16 @@ pub(crate) fn instead(what: &'static str, party: &Party, path: &str) -> AnyView 
 /// Why there are none here.
 pub(crate) fn impossible(why: NoParty) -> AnyView {
     view! { <p class="hint">"This desk cannot have passkeys: they take " {why.needs()} "."</p> }.into_any()
+}
+
+/// What stands in the place of a button that takes a passkey, for somebody who has none.
+pub(crate) fn missing(what: &'static str) -> AnyView {
+    view! { <p class="bar-why">{what} " takes a passkey, and you have none. " <a href="/account#passkeys">"Add one"</a></p> }
+        .into_any()
+}
+
+/// The same where nobody can have one.
+pub(crate) fn none_here(what: &'static str, why: NoParty) -> AnyView {
+    view! { <p class="bar-why">{what} " takes a passkey, and this desk cannot have any: they take " {why.needs()} "."</p> }
+        .into_any()
 }

@@ -1,10 +1,10 @@
 //! The table of receipts.
 
 use leptos::prelude::*;
-use model::{Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
+use model::{ApprovalKind, Outcome, PersonId, ReceiptFacts, ReceiptId, Time};
 
-use super::table::{cell, table};
-use super::{text, time};
+use super::table::{Cell, cell, table};
+use super::{icon, overriding, text, time};
 use crate::words;
 
 /// The table “Receipts”. `with_person` adds the column for those who see more than their own.
@@ -16,7 +16,7 @@ pub(crate) fn receipts(rows: &[ReceiptFacts], me: PersonId, with_person: bool, n
     table("Receipts", &columns, rows.iter().map(|row| line(row, me, with_person, now)).collect())
 }
 
-fn line(row: &ReceiptFacts, me: PersonId, with_person: bool, now: Time) -> Vec<AnyView> {
+fn line(row: &ReceiptFacts, me: PersonId, with_person: bool, now: Time) -> Vec<Cell> {
     let agent = row.agent.as_ref().map_or_else(|| "none".into_any(), |agent| text::line(agent));
     let mut cells = vec![
         cell("When", view! { <a href=address(row.id)>{time::ago(row.at, now)}</a> }),
@@ -63,8 +63,26 @@ pub(crate) fn approved_by(row: &ReceiptFacts, me: PersonId) -> AnyView {
     if row.approved_by.is_empty() {
         return words::approval(row.approval.kind).into_any();
     }
+    let is_override = row.approval.kind == ApprovalKind::Override;
+    let you = if is_override { "you" } else { "You" };
+    let mut r#for = row.approval.r#for.iter().zip(&row.approved_for);
     let names: Vec<String> = (row.approval.by.iter().zip(&row.approved_by))
-        .map(|(id, name)| if *id == me { "You".to_owned() } else { text::plain(name) })
+        .map(|(id, name)| {
+            let who = if *id == me { you.to_owned() } else { text::plain(name) };
+            match r#for.next() {
+                Some((Some(voice), _)) if *voice == me => format!("{who} for you"),
+                Some((Some(_), Some(name))) => format!("{who} for {}", text::plain(name)),
+                _ => who,
+            }
+        })
         .collect();
-    view! { <bdi>{names.join(", ")}</bdi> }.into_any()
+    let names = view! { <bdi>{names.join(", ")}</bdi> };
+    if is_override {
+        return view! { {overriding::mark()} " by " {names} }.into_any();
+    }
+    if row.approval.kind == ApprovalKind::Grant {
+        return view! { <span class="by-grant">{icon::clock()}{names} ", by a standing grant"</span> }
+            .into_any();
+    }
+    names.into_any()
 }

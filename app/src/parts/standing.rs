@@ -1,10 +1,11 @@
 //! Where a call stands, in words: the truth from the server.
 
+use engine::store::DecidedBy;
 use engine::{Item, Settled};
 use leptos::prelude::*;
 use model::{Call, CallStatus, Finding, Time};
 
-use super::{text, time};
+use super::{overriding, text, time};
 use crate::{form, words};
 
 /// The line that says where a call stands. Screen readers are told when it changes.
@@ -125,13 +126,34 @@ fn settled(settled: &Settled, now: Time) -> AnyView {
         .into_any()
 }
 
+/// Who decided, and in whose place.
+fn decider(one: &DecidedBy) -> String {
+    match &one.r#for {
+        Some(name) => format!("{} for {name}", one.name),
+        None => one.name.clone(),
+    }
+}
+
+/// That somebody overrode those who decide it.
+fn overrode(one: &DecidedBy, now: Time) -> AnyView {
+    let (at, words) = one.overrode.clone().unwrap_or_else(|| (now, String::new()));
+    view! {
+        <p>{overriding::mark()} " by " {text::line(&one.name)} " " {time::ago(at, now)} ", who is none of those who decide it. The reason: " <q>{text::body(&words)}</q></p>
+    }
+    .into_any()
+}
+
 /// Who decided and when, the words, the answer, the receipt.
 fn details(item: &Item, now: Time) -> Option<AnyView> {
     let call = &item.call;
     let decided = call.decided_at.map(|at| {
-        let by = if item.decided_by.is_empty() { "somebody".to_owned() } else { item.decided_by.join(", ") };
+        if let Some(one) = item.decided_by.iter().find(|one| one.overrode.is_some()) {
+            return overrode(one, now);
+        }
+        let by = item.decided_by.iter().map(decider).collect::<Vec<_>>().join(", ");
+        let by = if by.is_empty() { "somebody".to_owned() } else { by };
         let what = if call.status == CallStatus::Declined { "Declined by " } else { "Confirmed by " };
-        view! { <p>{what} {text::line(&by)} " " {time::ago(at, now)}</p> }
+        view! { <p>{what} {text::line(&by)} " " {time::ago(at, now)}</p> }.into_any()
     });
     let words = call
         .decline_reason

@@ -4,7 +4,7 @@ use engine::{Happened, Right, Story, StoryStep};
 use leptos::prelude::*;
 use model::{ApprovalKind, Finding, PersonId, ReceiptFacts, Role};
 
-use super::{text, time};
+use super::{overriding, text, time};
 use crate::words;
 
 /// What happened, in its order.
@@ -26,7 +26,8 @@ fn line(step: &StoryStep, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
 const fn class(happened: &Happened) -> Option<&'static str> {
     match happened {
         Happened::Unanswered => Some("story-bad"),
-        Happened::Confirmed { voided: false, .. } => Some("story-seal"),
+        Happened::Overridden { voided: false, .. } => Some("story-override"),
+        Happened::Confirmed { voided: false, .. } | Happened::Granted { .. } => Some("story-seal"),
         _ => None,
     }
 }
@@ -35,9 +36,18 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     match happened {
         Happened::Asked => asked(receipt),
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
-        Happened::Confirmed { by, name, rights, voided, with_passkey } => {
-            let with = with_passkey.then_some(", with a passkey");
-            view! { {confirmed(*by == me, name, rights, *voided)} {with} }.into_any()
+        Happened::Confirmed { by, name, r#for, rights, voided, with_passkey } => {
+            let said = confirmed(*by == me, name, r#for.as_deref(), rights, *voided);
+            view! { {said} {with_passkey.then_some(", with a passkey")} }.into_any()
+        }
+        Happened::Overridden { by, name, reason, voided, with_passkey } => {
+            let said = overridden(*by == me, name, reason, *voided);
+            view! { {said} {with_passkey.then_some(", with a passkey")} }.into_any()
+        }
+        Happened::Granted { by, name, made_at, .. } => {
+            let whose = if *by == Some(me) { "You".into_any() } else { text::line(name) };
+            let made = made_at.map(|at| view! { ", made " {time::full(at)} });
+            view! { "Let through by a " <a href="/grants">"standing grant"</a> " of " <strong>{whose}</strong> {made} ". Nobody was asked for this call" }.into_any()
         }
         Happened::Passed(kind) => passed(*kind).into_any(),
         Happened::Sent => {
@@ -69,9 +79,25 @@ fn asked(receipt: &ReceiptFacts) -> AnyView {
     view! { <strong>"Asked"</strong> {by} {session} ", " {words::surface(receipt.surface)} }.into_any()
 }
 
-fn confirmed(is_me: bool, name: &str, rights: &[Right], voided: bool) -> AnyView {
+fn overridden(is_me: bool, name: &str, reason: &str, voided: bool) -> AnyView {
     let who = if is_me { "You".into_any() } else { text::line(name) };
-    let rights: Vec<String> = rights.iter().map(|one| right(one, is_me)).collect();
+    let what = if voided {
+        " overrode those who decide it, and that was taken back. The reason: "
+    } else {
+        " overrode those who decide it. The reason: "
+    };
+    view! { {overriding::mark()} " " <strong>{who}</strong> {what} <q>{text::body(reason)}</q> }.into_any()
+}
+
+fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], voided: bool) -> AnyView {
+    let who = if is_me { "You".into_any() } else { text::line(name) };
+    let rights: Vec<String> = rights.iter().map(|one| right(one, is_me && r#for.is_none())).collect();
+    if let Some(voice) = r#for {
+        let voided = voided.then_some(", and that was taken back or void");
+        let right = if rights.is_empty() { String::new() } else { format!(", {}", rights.join(" and ")) };
+        return view! { <strong>{who}</strong> " confirmed it for " <strong>{text::line(voice)}</strong> {text::plain(&right)} {voided} }
+            .into_any();
+    }
     let right = if rights.is_empty() {
         "with a right that is theirs no more".to_owned()
     } else {

@@ -25,7 +25,13 @@ pub(crate) fn content(typed: &str) -> String {
 }
 
 fn shown(text: &str, place: Place) -> AnyView {
-    let pieces = visible(text, place);
+    let mut pieces = visible(text, place);
+    // Nearly every text is plain, and a page holds hundreds.
+    if let [Piece::Plain(_)] = pieces.as_slice()
+        && let Some(Piece::Plain(plain)) = pieces.pop()
+    {
+        return view! { <bdi>{plain.to_owned()}</bdi> }.into_any();
+    }
     view! { <bdi>{pieces.into_iter().map(piece).collect_view()}</bdi> }.into_any()
 }
 

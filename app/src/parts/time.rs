@@ -22,6 +22,12 @@ pub(crate) fn full(time: Time) -> AnyView {
     view! { <time datetime=time.to_string()>{in_full(time)}</time> }.into_any()
 }
 
+/// A moment to the minute, in the visitor's zone.
+pub(crate) fn minute(time: Time) -> AnyView {
+    let said = words::minute(time, Zone::here().0);
+    view! { <time datetime=time.to_string()>{said}</time> }.into_any()
+}
+
 /// A moment to the thousandth of a second, in the visitor's zone: a line of time tells what came first.
 pub(crate) fn to_the_milli(time: Time) -> AnyView {
     let said = words::moment_to_the_milli(time, Zone::here().0);

@@ -3,7 +3,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { test, expect } from '../../lib/fixtures.js';
 import { confirmCall } from '../../lib/decision.js';
 import { hold, letter } from '../../lib/letters.js';
-import { confirm, decline, expectStanding, guardPassed, signIn, posting } from '../../lib/pages.js';
+import { confirm, decline, expectStanding, guardPassed, press, signIn, posting } from '../../lib/pages.js';
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
@@ -72,6 +72,23 @@ for (const [device, viewport] of Object.entries({ laptop: { width: 1280, height:
       await signIn(page, await desk.addPerson('Olga', 'operator'));
       await page.goto('/done');
       await expectAccessible(page, 'Done of an operator');
+    });
+
+    test('axe finds nothing on standing grants', async ({ page, ann, agent }) => {
+      test.slow();
+      const { url } = await hold(agent, { input: letter({ body: 'pay \u202Edrawkcab\n\nnow' }) });
+      await signIn(page, ann);
+      await page.goto(url);
+      await page.getByText('Allow more like this').click();
+      await expectAccessible(page, 'what may be let through');
+      await page.getByRole('checkbox', { name: 'subject' }).check();
+      await press(page, 'Allow these and confirm this call');
+      await expectStanding(page, url, 'Sent');
+      await expectAccessible(page, 'sent, with a grant');
+      await page.goto('/grants');
+      await expectAccessible(page, 'a grant that lives');
+      await posting(page, () => page.getByRole('button', { name: /^Revoke/ }).click());
+      await expectAccessible(page, 'a grant that has ended');
     });
 
     test('axe finds nothing on receipts and on the lists of operators', async ({ page, desk, ann }) => {

@@ -1,6 +1,6 @@
 // Passkeys, with Chromium's virtual authenticator: adding one, signing in with it, confirming a call, and removing it.
 import { test as base, expect } from '../../lib/fixtures.js';
-import { decline, expectStanding, formOf, guardPassed, posting, signIn, standing } from '../../lib/pages.js';
+import { decline, expectStanding, formOf, guardPassed, posting, press, signIn, standing } from '../../lib/pages.js';
 import { hold } from '../../lib/letters.js';
 
 const test = base.extend({
@@ -125,4 +125,27 @@ test('a call is confirmed with one, and with nothing else', async ({ page, desk,
   expect(await cookies()).not.toBe(before);
   await page.getByRole('link', { name: /receipt stands/ }).click();
   await expect(page.getByRole('main')).toContainText('with a passkey');
+});
+
+test('an override takes one too', async ({ page, desk, agent, upstream }) => {
+  await authenticator(page);
+  await signIn(page, await desk.addPerson('Olga', 'operator'));
+  const { id } = await pay(agent);
+  await page.goto(`/inbox/${id}/override`);
+  await expect(page.getByText('Overriding this takes a passkey, and you have none.')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Override/ })).toHaveCount(0);
+  await add(page, 'Key');
+  await page.goto(`/inbox/${id}/override`);
+  // Without words it is refused before a passkey is asked for.
+  await press(page, /^Override.*with a passkey$/);
+  await expect(page.getByRole('textbox', { name: 'Reason' })).toHaveAttribute('aria-invalid', 'true');
+  expect(upstream.messages).toHaveLength(0);
+  await page.getByRole('textbox', { name: 'Reason' }).fill('Ann is on a plane.');
+  await guardPassed();
+  const overridden = page.waitForResponse((answer) => answer.url().endsWith('/do/override'));
+  await page.getByRole('button', { name: /^Override.*with a passkey$/ }).click();
+  await overridden;
+  await expectStanding(page, `/inbox/${id}`, 'Sent');
+  await page.goto('/journal');
+  await expect(page.getByRole('row').filter({ hasText: 'overridden by an operator, with a passkey' })).toBeVisible();
 });

@@ -36,6 +36,27 @@ test('what is new waits behind a button, and nothing moves until it is pressed',
   expect(first.id).toBeTruthy();
 });
 
+test('what is new in the journal waits behind a button, and only what fits the filters', async ({ page, desk, ann, agent }) => {
+  const held = await hold(agent);
+  await signIn(page, await desk.addPerson('Olga', 'operator'));
+  await page.goto('/journal?type=call.held');
+  await listening(page);
+  const lines = page.getByRole('table', { name: 'Journal' }).locator('tbody').getByRole('row');
+  await expect(lines).toHaveCount(1);
+  const before = await lines.first().boundingBox();
+  await declineCall(await desk.addToken(ann), held.id, 'No.');
+  await hold(agent);
+  await hold(agent);
+  const pill = page.getByRole('button', { name: '2 new', exact: true });
+  await expect(pill).toBeVisible();
+  expect(await lines.first().boundingBox()).toEqual(before);
+  await expect(lines).toHaveCount(1);
+  await pill.click();
+  await expect(lines).toHaveCount(3);
+  await expect(lines.first()).toBeFocused();
+  await expect(pill).toHaveCount(0);
+});
+
 test('a call that somebody else decides is marked where it stands', async ({ page, desk, ann, agent }) => {
   const person = await desk.addToken(ann);
   const lower = await hold(agent, { input: letter({ to: 'lower@northwind.example' }) });

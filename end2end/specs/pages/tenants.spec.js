@@ -37,6 +37,7 @@ for (const [what, noun, add] of [['tenants', 'tenant', 'Add a tenant'], ['groups
     expect((await desk.command([noun, 'list'])).items).toMatchObject([{ name: 'north', members: ['ada@house.test'] }]);
 
     await north.getByText(`Remove this ${noun}`).click();
+    await expect(north.getByRole('listitem').filter({ hasText: '1 person is in it' })).toBeVisible();
     await click(page, north.getByRole('button', { name: 'Remove north' }));
     await expect(north).toHaveCount(0);
     expect((await desk.command([noun, 'list'])).items).toEqual([]);

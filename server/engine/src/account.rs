@@ -5,8 +5,27 @@ use model::{FieldError, PersonId, Refusal};
 use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::password;
-use crate::registry::fault_of_name;
+use crate::provider;
+use crate::registry::{fault_of_name, oversees};
+use crate::store::{Identity, IdentityChange, IdentityEvent, Subject};
 use crate::time_zone;
+
+/// Why no password is taken.
+pub(crate) const PASSWORDS_OFF: &str = "Passwords are switched off at this desk.";
+
+/// How somebody signs in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ways {
+    /// They have a password, whether it counts or not.
+    pub has_password: bool,
+    /// Whom they are at sign-in providers.
+    pub identities: Vec<Identity>,
+    /// What signing in there changed of the account, the newest first, at most so many lines as a page shows.
+    pub changes: Vec<IdentityEvent>,
+}
+
+/// So many lines are shown of what signing in changed.
+const LINES: i64 = 20;
 
 impl Engine {
     /// Changes what the person is called, and the zone in which they read times; `None`: UTC.
@@ -44,6 +63,9 @@ impl Engine {
         asking: Option<[u8; 32]>,
     ) -> Result<(), Refusal> {
         me.in_person()?;
+        if !self.catalogue().sign_in.passwords {
+            return Err(Refusal::invalid("/password", PASSWORDS_OFF));
+        }
         let person = me.person();
         // What is wrong with the new one is told first: it is no guess at the present one.
         if let Some(fault) = password::fault(wanted, &[&person.email, &person.name]) {
@@ -72,6 +94,79 @@ impl Engine {
         self.store_password(person.id, wanted, proof.epoch, None).await?;
         self.forget_failures(&person).await?;
         Ok(person.id)
+    }
+
+    /// How the person signs in.
+    ///
+    /// # Errors
+    /// `Denied` without a live session.
+    pub async fn own_ways(&self, me: &PersonActor) -> Result<Ways, Refusal> {
+        me.in_person()?;
+        self.ways(me.id()).await
+    }
+
+    /// How somebody signs in, for operators and admins.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else, and when there is nobody of this id.
+    pub async fn ways_of(&self, me: &PersonActor, id: PersonId) -> Result<Ways, Refusal> {
+        oversees(me)?;
+        self.ways(id).await
+    }
+
+    async fn ways(&self, id: PersonId) -> Result<Ways, Refusal> {
+        let proof = self.store().proof_of(id).await?.ok_or(Refusal::NotFound)?;
+        Ok(Ways {
+            has_password: proof.password_hash.is_some(),
+            identities: self.store().identities_of(id).await?,
+            changes: self.store().identity_events(id, LINES).await?,
+        })
+    }
+
+    /// Links a person to this subject of the catalogue's sign-in provider, for whoever runs the desk from its command line:
+    /// where the provider verifies no addresses.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address; `Invalid` on `/subject` for one that cannot be, when there is no
+    /// provider, when the account is disabled or has a link there already, and when somebody has this one.
+    pub async fn link(&self, email: &str, subject: &str) -> Result<PersonId, Refusal> {
+        let no = |why: &str| Refusal::invalid("/subject", why);
+        let Some(settings) = self.catalogue().sign_in.oidc.clone() else {
+            return Err(no("The catalogue has no sign-in provider."));
+        };
+        if !provider::is_subject(subject) {
+            return Err(no("A subject is 1 to 255 bytes, without NUL."));
+        }
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        let of = Subject { issuer: &settings.issuer, subject };
+        let mut tx = self.store().begin().await?;
+        if tx.link_by_email(of, &person.email, self.now()).await?.is_none() {
+            return Err(no(
+                "The account is disabled or linked already, or somebody else is linked to this subject. Look at the person's page, or unlink first.",
+            ));
+        }
+        tx.note_identity(&self.line(person.id, IdentityChange::Linked, &settings.issuer)).await?;
+        tx.commit().await?;
+        Ok(person.id)
+    }
+
+    /// Takes a person's links to sign-in providers away, for whoever runs the desk from its command line: how many. All
+    /// their sessions end. Whoever signs in next with their verified address is linked anew.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address.
+    pub async fn unlink(&self, email: &str) -> Result<usize, Refusal> {
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        let mut tx = self.store().begin().await?;
+        let issuers = tx.unlink(person.id).await?;
+        for issuer in &issuers {
+            tx.note_identity(&self.line(person.id, IdentityChange::Unlinked, issuer)).await?;
+        }
+        if !issuers.is_empty() {
+            tx.end_sessions(person.id, None).await?;
+        }
+        tx.commit().await?;
+        Ok(issuers.len())
     }
 
     /// `Unavailable` when another password was set in between: nobody knows then which of the two was to count.

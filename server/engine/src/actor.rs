@@ -2,6 +2,8 @@
 
 use model::{Ability, AgentId, KeyId, Person, PersonId, Refusal};
 
+use crate::registry::oversees;
+
 /// Who is calling.
 #[derive(Debug, Clone)]
 pub enum Actor {
@@ -116,23 +118,46 @@ impl PersonActor {
     /// # Errors
     /// `Denied` when the token does not have `approvals:decide`.
     pub fn decider(&self) -> Result<Decider, Refusal> {
-        if self.has(Ability::ApprovalsDecide) { Ok(Decider(self.clone())) } else { Err(Refusal::Denied) }
+        if self.has(Ability::ApprovalsDecide) {
+            Ok(Decider { person: self.clone(), overrides: false })
+        } else {
+            Err(Refusal::Denied)
+        }
+    }
+
+    /// The same person as one who overrides those who decide: an operator or admin in a live session.
+    ///
+    /// # Errors
+    /// `Denied` for the bearer of a token, `NotFound` for everybody else.
+    pub(crate) fn overrider(&self) -> Result<Decider, Refusal> {
+        oversees(self)?;
+        self.in_person()?;
+        Ok(Decider { person: self.clone(), overrides: true })
     }
 }
 
 /// A person who may say yes or no. An agent can never become one.
 #[derive(Debug, Clone)]
-pub struct Decider(PersonActor);
+pub struct Decider {
+    person: PersonActor,
+    /// They are none of those who decide, and override them: on the page for it alone.
+    overrides: bool,
+}
 
 impl Decider {
     /// The person.
     pub const fn actor(&self) -> &PersonActor {
-        &self.0
+        &self.person
     }
 
     /// The person's id.
     pub const fn id(&self) -> PersonId {
-        self.0.id()
+        self.person.id()
+    }
+
+    /// Whether they override those who decide.
+    pub(crate) const fn overrides(&self) -> bool {
+        self.overrides
     }
 }
 

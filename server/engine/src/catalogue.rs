@@ -29,6 +29,7 @@ mod rule;
 mod schema;
 mod settings;
 mod shown;
+mod sign_in;
 mod surfaces;
 mod template;
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub use schema::InputSchema;
 pub(crate) use schema::MOST_FAULTS;
 pub use settings::ServerSettings;
 pub use shown::ActionLine;
+pub use sign_in::{ProviderSettings, SignInSettings};
 pub use surfaces::Surfaces;
 pub use tool::ToolCall;
 pub use upstream::Upstream;
@@ -79,6 +81,8 @@ pub struct Catalogue {
     pub notices: NoticeSettings,
     /// How mail is sent; `None`: none is.
     pub mail: Option<MailSettings>,
+    /// How people sign in.
+    pub sign_in: SignInSettings,
     webhooks: Vec<Arc<Webhook>>,
     credentials: Vec<Arc<Credential>>,
     upstreams: Vec<Arc<Upstream>>,
@@ -121,6 +125,7 @@ impl Catalogue {
             surfaces: Surfaces::default(),
             notices: NoticeSettings::default(),
             mail: None,
+            sign_in: SignInSettings::default(),
             webhooks: Vec::new(),
             credentials: Vec::new(),
             upstreams: Vec::new(),
@@ -190,7 +195,7 @@ impl Catalogue {
 }
 
 const KEYS: &[&str] =
-    &["server", "surfaces", "credential", "action", "upstream", "notices", "mail", "webhook"];
+    &["server", "surfaces", "credential", "action", "upstream", "notices", "mail", "webhook", "sign_in"];
 
 /// An action that a program brings along beside those of the file.
 fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -> Result<Action, Mistakes> {
@@ -222,6 +227,8 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     let notices =
         section.get("notices").and_then(|node| NoticeSettings::read(node, notes)).unwrap_or_default();
     let mail = section.get("mail").and_then(|node| MailSettings::read(node, notes));
+    let sign_in =
+        section.get("sign_in").and_then(|node| SignInSettings::read(node, notes)).unwrap_or_default();
     let written = entries(&section, "webhook");
     distinct_names(written, "webhook", notes);
     let webhooks = written.iter().filter_map(|node| webhook::read(node, notes)).map(Arc::new).collect();
@@ -249,7 +256,7 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     distinct_names(written, "action", notes);
     let actions =
         written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
-    Some(Catalogue { server, surfaces, notices, mail, webhooks, credentials, upstreams, actions })
+    Some(Catalogue { server, surfaces, notices, mail, sign_in, webhooks, credentials, upstreams, actions })
 }
 
 /// The tables of `[[key]]`.

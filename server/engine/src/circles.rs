@@ -3,8 +3,9 @@
 use model::{OfferedAction, PersonId, Refusal, Role, Surface, TenantId};
 
 use crate::actor::{Actor, PersonActor};
+use crate::catalogue::Approver;
 use crate::engine::Engine;
-use crate::registry::is_name;
+use crate::registry::{is_name, oversees};
 use crate::store::{GroupLine, TenantLine};
 
 /// What kind of circle.
@@ -23,6 +24,10 @@ pub struct Circle {
     pub name: String,
     /// The addresses of its members, in order.
     pub members: Vec<String>,
+    /// Held calls that its end would touch: of a group those that would go to the operators, of a tenant those in it.
+    pub held: u64,
+    /// The titles of the actions that name it: a group among who decides, a tenant as where they can be called.
+    pub actions: Vec<String>,
 }
 
 impl Engine {
@@ -32,16 +37,47 @@ impl Engine {
     /// `NotFound` for everybody else.
     pub async fn circles(&self, admin: &PersonActor, kind: CircleKind) -> Result<Vec<Circle>, Refusal> {
         administers(admin)?;
-        Ok(match kind {
+        let (mut held, named): (_, Vec<(String, Vec<String>)>) = match kind {
             CircleKind::Group => {
-                let groups = self.groups().await?.into_iter();
-                groups.map(|group| Circle { name: group.name, members: group.members }).collect()
+                let groups = self.groups().await?.into_iter().map(|group| (group.name, group.members));
+                (self.store().orphans_without_groups().await?, groups.collect())
             }
             CircleKind::Tenant => {
-                let tenants = self.tenants().await?.into_iter();
-                tenants.map(|tenant| Circle { name: tenant.name, members: tenant.members }).collect()
+                let tenants = self.tenants().await?.into_iter().map(|tenant| (tenant.name, tenant.members));
+                (self.store().held_in_tenants().await?, tenants.collect())
             }
-        })
+        };
+        let circle = |(name, members): (String, Vec<String>)| {
+            let (held, actions) = (held.remove(&name).unwrap_or(0), self.actions_naming(kind, &name));
+            Circle { name, members, held, actions }
+        };
+        Ok(named.into_iter().map(circle).collect())
+    }
+
+    /// The titles of the actions that name a circle. What their rules look at is not told.
+    fn actions_naming(&self, kind: CircleKind, name: &str) -> Vec<String> {
+        let catalogue = self.catalogue();
+        let names = catalogue.actions().filter(|action| match kind {
+            CircleKind::Group => action
+                .approvers
+                .iter()
+                .any(|approver| matches!(approver, Approver::Group(group) if group == name)),
+            CircleKind::Tenant => action.tenants.iter().any(|tenant| tenant == name),
+        });
+        names.map(|action| action.title.clone()).collect()
+    }
+
+    /// The names of the groups and of the tenants that somebody is in, for operators and admins.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else.
+    pub async fn circles_of(
+        &self,
+        me: &PersonActor,
+        id: PersonId,
+    ) -> Result<(Vec<String>, Vec<String>), Refusal> {
+        oversees(me)?;
+        Ok(tokio::try_join!(self.store().groups_of(id), self.store().tenants_of(id))?)
     }
 
     /// Makes a circle when there is none of this name, and puts a person into it. A tenant may be without one.

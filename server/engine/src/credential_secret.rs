@@ -107,8 +107,9 @@ impl Engine {
     /// carry the secret.
     pub async fn set_secret(&self, name: &str, secret: &str) -> Result<(), Refusal> {
         let catalogue = self.catalogue();
-        let credential = catalogue
-            .credential(name)
+        let own = self.provider_credential().filter(|own| own.name == name);
+        let found = catalogue.credential(name).map(Arc::as_ref).or(own.as_ref());
+        let credential = found
             .ok_or_else(|| Refusal::invalid("/name", "The catalogue has no credential of this name."))?;
         if let SecretSource::Env(variable) = &credential.secret {
             let message = format!(
@@ -126,8 +127,22 @@ impl Engine {
 
     /// The catalogue's credentials, and whether each has its secret.
     pub async fn credential_lines(&self) -> Result<Vec<CredentialLine>, Refusal> {
+        self.lines_of(self.catalogue().credentials().cloned().collect()).await
+    }
+
+    /// The same, and the desk's own secret at the sign-in provider: everything that whoever runs the desk has to give it.
+    pub async fn secret_lines(&self) -> Result<Vec<CredentialLine>, Refusal> {
+        let credentials = self.catalogue().credentials().cloned().collect::<Vec<_>>();
+        let own = self.provider_credential().map(Arc::new);
+        self.lines_of(credentials.into_iter().chain(own).collect()).await
+    }
+
+    fn provider_credential(&self) -> Option<Credential> {
+        self.catalogue().sign_in.oidc.as_ref()?.credential()
+    }
+
+    async fn lines_of(&self, credentials: Vec<Arc<Credential>>) -> Result<Vec<CredentialLine>, Refusal> {
         let kept = self.store().kept_secrets().await?;
-        let credentials: Vec<_> = self.catalogue().credentials().cloned().collect();
         let mut lines = Vec::new();
         for credential in credentials {
             let standing = match standing_in_environment(&credential) {

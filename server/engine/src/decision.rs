@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use model::{
-    ApprovalId, CallId, CallStatus, Decision, EventId, EventType, FieldError, Preview, Proof, Refusal,
-    Surface, Time, Verdict,
+    ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview,
+    Proof, Refusal, Surface, Time, Verdict,
 };
 
 use serde_json::{Map, Value};
@@ -17,6 +17,7 @@ use crate::arrival::Arrival;
 use crate::catalogue::{Action, CallerKind};
 use crate::engine::Engine;
 use crate::fail_point;
+use crate::grant::{self, GrantEnd, GrantWanted, NewGrant};
 use crate::idempotency::quoted;
 use crate::likeness::Likeness;
 use crate::passkey::{Spent, StepUp, Verified};
@@ -24,7 +25,7 @@ use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
 use crate::status::too_late;
-use crate::store::{CallRow, CallState, NewDecision, Tx, Unsent};
+use crate::store::{CallRow, CallState, GrantsOf, NewDecision, StoreError, Tx, Unsent};
 use crate::stored_request::StoredRequest;
 use crate::unsent::UnsentEnd;
 
@@ -40,6 +41,16 @@ struct Word<'a> {
     reason: Option<&'a str>,
     /// What it is said with, where that is more than a session.
     proof: Option<&'a Verified>,
+}
+
+/// What comes along with a decision. A grant and a proof never do both: what takes a proof is decided one by one.
+pub(crate) enum Along {
+    /// Nothing.
+    Nothing,
+    /// What whoever confirms has proved anew who they are with.
+    Proof(StepUp),
+    /// That more like it is let through.
+    Grant(GrantWanted),
 }
 
 impl Engine {
@@ -72,9 +83,20 @@ impl Engine {
         decision: Decision,
         proof: Option<StepUp>,
     ) -> Result<model::Call, Refusal> {
+        self.decide_along(decider, id, decision, proof.map_or(Along::Nothing, Along::Proof)).await
+    }
+
+    /// The same with what comes along.
+    pub(crate) async fn decide_along(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        decision: Decision,
+        along: Along,
+    ) -> Result<model::Call, Refusal> {
         let (engine, decider) = (self.clone(), decider.clone());
         let deciding =
-            self.spawn(async move { engine.record_decision(&decider, id, decision, proof.as_ref()).await });
+            self.spawn(async move { engine.record_decision(&decider, id, decision, &along).await });
         deciding.await.unwrap_or_else(|error| {
             tracing::error!(%error, call = %id, "a decision ended in a fault of the desk");
             // It may have been recorded before the fault.
@@ -87,7 +109,7 @@ impl Engine {
         decider: &Decider,
         id: CallId,
         decision: Decision,
-        proof: Option<&StepUp>,
+        along: &Along,
     ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let reason = checked_reason(decision.reason.as_deref())?;
@@ -107,7 +129,7 @@ impl Engine {
                         "To confirm, name the version of the preview that was shown.",
                     )
                 })?;
-                self.confirm(decider, &row, version, reason, proof).await?
+                self.confirm(decider, &row, version, reason, along).await?
             }
         };
         self.metrics().decided(decision.decision, self.now().micros() - row.created_at.micros());
@@ -121,11 +143,12 @@ impl Engine {
     /// # Errors
     /// `NotFound` for whoever may not decide; `NotHeld` when there is nothing to take back any more.
     pub async fn undo(&self, decider: &Decider, id: CallId) -> Result<model::Call, Refusal> {
-        let row = self.row_to_decide(decider, id).await?;
+        let row = self.row_to_undo(decider, id).await?;
         let now = self.now();
         let mut tx = self.store().begin().await?;
         if tx.undo(id, now).await? {
             tx.void_decisions(id, now).await?;
+            self.end_grants(&mut tx, GrantsOf::Call(id), GrantEnd::Undone, Some(decider.id())).await?;
         } else if !(tx.lock_held(id, decider.id(), None, now).await?
             && tx.void_decision_of(id, decider.id(), now).await?)
         {
@@ -159,8 +182,41 @@ impl Engine {
     }
 
     async fn row_to_decide(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
-        let seen = self.store().call_seen_by(decider.id(), id).await?;
-        seen.filter(|(_, standing)| standing.decides).map(|(row, _)| row).ok_or(Refusal::NotFound)
+        let now = self.now();
+        let seen = if decider.overrides() {
+            self.store().call_to_override(decider.id(), id, now).await?
+        } else {
+            let seen = self.store().call_seen_by(decider.id(), id, now).await?;
+            seen.filter(|(_, standing)| standing.decides)
+        };
+        seen.map(|(row, _)| row).ok_or(Refusal::NotFound)
+    }
+
+    /// Whoever overrode may take that back too, though they are none of those who decide.
+    async fn row_to_undo(&self, decider: &Decider, id: CallId) -> Result<CallRow, Refusal> {
+        let seen = self.store().call_seen_by(decider.id(), id, self.now()).await?;
+        let (row, standing) = seen.ok_or(Refusal::NotFound)?;
+        if standing.decides || self.store().has_overridden(id, decider.id()).await? {
+            Ok(row)
+        } else {
+            Err(Refusal::NotFound)
+        }
+    }
+
+    /// Takes the row of a held call for whoever decides it here ([`Tx::lock_held`], [`Tx::lock_to_override`]).
+    async fn lock_held(
+        &self,
+        tx: &mut Tx,
+        decider: &Decider,
+        row: &CallRow,
+        version: Option<&str>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        if decider.overrides() {
+            tx.lock_to_override(row.id, decider.id(), version, now).await
+        } else {
+            tx.lock_held(row.id, decider.id(), version, now).await
+        }
     }
 
     async fn decline(
@@ -195,11 +251,15 @@ impl Engine {
         row: &CallRow,
         version: &str,
         reason: Option<&str>,
-        proof: Option<&StepUp>,
+        along: &Along,
     ) -> Result<CallStatus, Refusal> {
         let Some(seen) = named_by(version, row) else { return Err(self.preview_changed(row).await?) };
         // Before the service is asked anything about it.
-        let proof = self.looked_at_proof(decider, row, proof).await?;
+        let proof = match along {
+            Along::Grant(_) if self.wants_step_up(row) => return Err(grant::not_covered()),
+            Along::Proof(proof) => self.looked_at_proof(decider, row, Some(proof)).await?,
+            Along::Nothing | Along::Grant(_) => self.looked_at_proof(decider, row, None).await?,
+        };
         let (head, ready) = match self.walk_again(row).await? {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
@@ -220,8 +280,14 @@ impl Engine {
         if !seen.covers(self.likeness_of(row).await?) {
             return Err(self.preview_changed(row).await?);
         }
+        let grant = match along {
+            Along::Grant(wanted) => {
+                Some(self.new_grant(decider, row, (&head, &ready, &showing.outgoing), wanted).await?)
+            }
+            Along::Nothing | Along::Proof(_) => None,
+        };
         let word = Word { verdict: Verdict::Confirm, version: Some(version), reason, proof: proof.as_ref() };
-        self.spend(decider, row, &head, word).await
+        self.spend(decider, row, &head, word, grant.as_ref()).await
     }
 
     /// The preview that this version of it showed, with what it told then; `None`: it is another one by now.
@@ -337,7 +403,7 @@ impl Engine {
     ) -> Result<Refusal, Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
-        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
+        if !self.lock_held(&mut tx, decider, row, row.preview_version.as_deref(), now).await? {
             drop(tx);
             return self.lost_race(decider, row.id).await;
         }
@@ -356,6 +422,7 @@ impl Engine {
         row: &CallRow,
         head: &Head,
         word: Word<'_>,
+        grant: Option<&NewGrant>,
     ) -> Result<CallStatus, Refusal> {
         let now = self.now();
         let undo_window = head.action.undo_window;
@@ -367,7 +434,7 @@ impl Engine {
         if tx.is_paused(row.agent_id).await? {
             return Err(Refusal::Paused);
         }
-        if !tx.lock_held(row.id, decider.id(), row.preview_version.as_deref(), now).await? {
+        if !self.lock_held(&mut tx, decider, row, row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
         }
@@ -379,7 +446,7 @@ impl Engine {
             return Err(self.proof_went_back(proof).await?);
         }
         self.insert_decision(&mut tx, decider, row, word, now).await?;
-        let enough = tx.count_confirmations(row.id).await? >= row.quorum;
+        let enough = decider.overrides() || tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
         let status = match (enough, undo_window.is_zero()) {
             (false, _) => CallStatus::Held,
@@ -392,9 +459,15 @@ impl Engine {
             }
             _ => return Err(Refusal::AlreadyDecided),
         };
-        let mut event = row.event(self.event_id(), now, EventType::Decided, status);
-        event.proof = word.proof.map(|_| Proof::Passkey);
-        tx.insert_event(&event).await?;
+        let event = self.decided(decider, row, now, status);
+        tx.insert_event(&Event { proof: word.proof.map(|_| Proof::Passkey), ..event }).await?;
+        if let Some(new) = grant {
+            // The last word of the transaction: a Confirm that asks for it stands with it or not at all.
+            if status == CallStatus::Held || !tx.insert_grant(new).await? {
+                return Err(grant::not_made());
+            }
+            tx.insert_event(&row.event(self.event_id(), now, EventType::GrantMade, status)).await?;
+        }
         fail_point::reach("decision-uncommitted").await;
         tx.commit().await?;
         fail_point::reach("decided").await;
@@ -481,6 +554,40 @@ impl Engine {
         Ok(StoredRequest::open(self.sealer(), row.id, blob)?)
     }
 
+    /// The journal's line of a Confirm, or of an override.
+    fn decided(&self, decider: &Decider, row: &CallRow, now: Time, status: CallStatus) -> Event {
+        let id = self.event_id();
+        if decider.overrides() {
+            Event { by: Some(decider.id()), ..row.event(id, now, EventType::Overridden, status) }
+        } else {
+            row.event(id, now, EventType::Decided, status)
+        }
+    }
+
+    /// In whose place this person decides: `None`: by their own right. A delegation stays as it is until the transaction ends, and
+    /// what was said in the place of somebody who now speaks for themselves is void.
+    async fn voice(
+        &self,
+        tx: &mut Tx,
+        decider: &Decider,
+        row: &CallRow,
+        now: Time,
+    ) -> Result<Option<PersonId>, Refusal> {
+        if decider.overrides() {
+            return Ok(None);
+        }
+        let voice = tx.voice_of(row.id, decider.id(), now).await?.ok_or(Refusal::NotFound)?;
+        if voice == decider.id() {
+            tx.void_decisions_for(row.id, voice, now).await?;
+            return Ok(None);
+        }
+        if tx.hold_delegation(voice, decider.id(), now).await? {
+            Ok(Some(voice))
+        } else {
+            Err(Refusal::NotFound)
+        }
+    }
+
     async fn insert_decision(
         &self,
         tx: &mut Tx,
@@ -493,6 +600,8 @@ impl Engine {
             id: ApprovalId::from_uuid(self.ambient().uuid()),
             call: row.id,
             person: decider.id(),
+            r#for: self.voice(tx, decider, row, at).await?,
+            is_override: decider.overrides(),
             verdict: word.verdict,
             preview_version: word.version,
             reason: word.reason,

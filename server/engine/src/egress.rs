@@ -100,6 +100,12 @@ impl Egress {
         Self { resolver: Arc::new(resolver), ..self }
     }
 
+    /// Bounded otherwise.
+    #[must_use]
+    pub fn within(&self, limits: Limits) -> Self {
+        Self { limits, ..self.clone() }
+    }
+
     /// What bounds every send.
     pub const fn limits(&self) -> Limits {
         self.limits

@@ -24,6 +24,7 @@ use crate::notice::Outbox;
 use crate::nudge::Nudges;
 use crate::open_sends::OpenSends;
 use crate::pipeline;
+use crate::provider::Discovered;
 use crate::queue::Queue;
 use crate::seal::Sealer;
 use crate::store::{Store, StoreError};
@@ -55,6 +56,8 @@ struct Inner {
     /// A permit for each feed that is open.
     feeds: Arc<Semaphore>,
     viewers: Viewers,
+    /// What the sign-in provider said of itself.
+    provider: Discovered,
     /// How many passwords are hashed at once.
     sign_ins: Semaphore,
     /// How many passwords were looked at.
@@ -130,6 +133,7 @@ impl Engine {
             streams: Arc::default(),
             feeds: Arc::new(Semaphore::new(MOST_FEEDS)),
             viewers: Viewers::default(),
+            provider: Discovered::default(),
             sign_ins: Semaphore::new(std::thread::available_parallelism().map_or(2, usize::from)),
             verifications: AtomicU64::new(0),
             node,
@@ -319,6 +323,10 @@ impl Engine {
 
     pub(crate) fn viewers(&self) -> &Viewers {
         &self.0.viewers
+    }
+
+    pub(crate) fn provider_known(&self) -> &Discovered {
+        &self.0.provider
     }
 
     pub(crate) fn sign_ins(&self) -> &Semaphore {

@@ -3,6 +3,7 @@
 use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, PersonId, Preview, Refusal};
 
 use crate::actor::{Actor, Decider, PersonActor};
+use crate::delegation::Delegation;
 use crate::engine::Engine;
 use crate::filter::{InboxFilter, PageAsked};
 use crate::item::{Item, Whereabouts};
@@ -36,17 +37,23 @@ pub struct Choices {
 impl Engine {
     /// The held calls that this person may decide, newest first.
     pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
-        let rows = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
+        let seen = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
+        let rows: Vec<CallRow> = seen.items.iter().map(|(row, _)| row.clone()).collect();
         // A call whose preview cannot be read cannot be decided over the API; it does not hide the others.
-        let likenesses = self.likenesses(&rows.items).await?;
+        let likenesses = self.likenesses(&rows).await?;
         let likeness = |row: &CallRow| likenesses.get(&row.id).copied().unwrap_or_default();
-        let items = rows.items.iter().filter_map(|row| self.held_call(row, likeness(row)).ok()).collect();
-        Ok(Listing { items, next_cursor: rows.next_cursor })
+        let held = |(row, standing): &(CallRow, Standing)| self.held_call(row, *standing, likeness(row)).ok();
+        let items = seen.items.iter().filter_map(held).collect();
+        Ok(Listing { items, next_cursor: seen.next_cursor })
     }
 
-    fn held_call(&self, row: &CallRow, likeness: Likeness) -> Result<HeldCall, Refusal> {
-        let preview = likeness.on(self.stored_preview(row)?);
-        Ok(HeldCall { call: self.call_of(row, true)?, step_up: self.wants_step_up(row), preview })
+    fn held_call(&self, row: &CallRow, standing: Standing, likeness: Likeness) -> Result<HeldCall, Refusal> {
+        Ok(HeldCall {
+            call: self.call_of(row, true)?,
+            step_up: self.wants_step_up(row),
+            preview: likeness.on(self.stored_preview(row)?),
+            r#for: standing.stands_in_for,
+        })
     }
 
     /// The same for the page: with names and titles, without previews, narrowed and in the order that is asked for.
@@ -65,9 +72,9 @@ impl Engine {
             return Ok(Listing { items: Vec::new(), next_cursor: None });
         }
         let rows = self.store().held_lines(person.id(), filter, &window, self.now()).await?;
-        let standing = Standing { owns: false, decides: true };
-        let lines: Vec<_> = rows.items.into_iter().map(|row| (row, standing)).collect();
-        Ok(Listing { items: self.lines(person, &lines)?, next_cursor: rows.next_cursor })
+        let mut items = self.lines(person, &rows.items)?;
+        self.name_voices(person, &rows.items, &mut items).await?;
+        Ok(Listing { items, next_cursor: rows.next_cursor })
     }
 
     /// What there is to narrow the inbox by just now.
@@ -90,7 +97,7 @@ impl Engine {
 
     /// Those of these calls that the person may see, however they stand, with who decided them.
     pub async fn inbox_lines(&self, person: &PersonActor, ids: &[CallId]) -> Result<Vec<Item>, Refusal> {
-        let mut items = self.lines(person, &self.store().lines_of(person.id(), ids).await?)?;
+        let mut items = self.lines(person, &self.store().lines_of(person.id(), ids, self.now()).await?)?;
         for item in &mut items {
             item.decided_by = self.store().decided_by(item.call.id).await?;
         }
@@ -105,16 +112,73 @@ impl Engine {
         let before = item.call.id;
         self.lines(
             person,
-            &self.store().earlier_lines(person.id(), agent, session, before, MOST_EARLIER).await?,
+            &self
+                .store()
+                .earlier_lines(person.id(), agent, session, before, self.now(), MOST_EARLIER)
+                .await?,
         )
     }
 
     /// The calls that this one looks like, newest first, as far as the person may see them.
     pub async fn alike(&self, person: &PersonActor, id: CallId) -> Result<Vec<Item>, Refusal> {
-        self.lines(person, &self.store().twin_lines(person.id(), id, self.recently(), MOST_ALIKE).await?)
+        let (now, since) = (self.now(), self.recently());
+        self.lines(person, &self.store().twin_lines(person.id(), id, since, now, MOST_ALIKE).await?)
     }
 
-    fn lines(&self, person: &PersonActor, rows: &[(CallRow, Standing)]) -> Result<Vec<Item>, Refusal> {
+    /// In whose place the person decides each of these.
+    async fn name_voices(
+        &self,
+        person: &PersonActor,
+        rows: &[(CallRow, Standing)],
+        items: &mut [Item],
+    ) -> Result<(), Refusal> {
+        if rows.iter().all(|(_, standing)| standing.stands_in_for.is_none()) {
+            return Ok(());
+        }
+        let delegations = self.own_delegations(person).await?;
+        for (item, (_, standing)) in items.iter_mut().zip(rows) {
+            item.stands_in_for = self.standing_in(person, *standing, &delegations);
+        }
+        Ok(())
+    }
+
+    /// By which of these delegations the person decides, when they decide in somebody's place.
+    fn standing_in(
+        &self,
+        person: &PersonActor,
+        standing: Standing,
+        delegations: &[Delegation],
+    ) -> Option<Delegation> {
+        let voice = standing.stands_in_for?;
+        let now = self.now();
+        let fits = |one: &&Delegation| one.delegator == voice && one.delegate == person.id() && one.runs(now);
+        delegations.iter().find(fits).cloned()
+    }
+
+    /// A held call as it is shown to somebody who may override it.
+    pub(crate) async fn item_to_override(
+        &self,
+        person: &PersonActor,
+        row: &CallRow,
+        standing: Standing,
+    ) -> Result<Item, Refusal> {
+        let likeness = self.likeness_of(row).await?;
+        // What is in it is shown as to one who decides; whether they do is another question.
+        let shown = self.item_of(person, row, Standing { decides: true, ..standing }, likeness)?;
+        Ok(Item {
+            may_decide: false,
+            decided_by: self.store().decided_by(row.id).await?,
+            delegations: self.store().delegations_on(row.id, self.now()).await?,
+            pause: self.store().pause_of(row.agent_id).await?,
+            ..shown
+        })
+    }
+
+    pub(crate) fn lines(
+        &self,
+        person: &PersonActor,
+        rows: &[(CallRow, Standing)],
+    ) -> Result<Vec<Item>, Refusal> {
         let line = |(row, standing): &(CallRow, Standing)| {
             Ok(Item { preview: None, ..self.item_of(person, row, *standing, Likeness::default())? })
         };
@@ -124,7 +188,7 @@ impl Engine {
     /// Calls whose outcome is not known and that this person may settle, newest first; the newest hundred when there
     /// are more.
     pub async fn in_doubt(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
-        self.lines(person, &self.store().in_doubt_for(person.id(), MOST_PINNED).await?)
+        self.lines(person, &self.store().in_doubt_for(person.id(), self.now(), MOST_PINNED).await?)
     }
 
     /// How many calls wait for this person: to be decided, or to be settled. A hundred stands for a hundred or more.
@@ -137,7 +201,7 @@ impl Engine {
         let held = self.store().count_held_for(person, self.now(), MOST_COUNTED).await?;
         let in_doubt = match MOST_COUNTED - held {
             ..=0 => 0,
-            rest => self.store().count_in_doubt_for(person, rest).await?,
+            rest => self.store().count_in_doubt_for(person, self.now(), rest).await?,
         };
         Ok((held + in_doubt).unsigned_abs())
     }
@@ -145,7 +209,7 @@ impl Engine {
     /// The person's own calls and their agents', however they ended, newest first.
     pub async fn calls(&self, person: &PersonActor, page: &PageAsked) -> Result<Listing<Item>, Refusal> {
         let rows = self.store().calls_of(person.id(), &Window::asked(page)?).await?;
-        self.items(person, &rows, Standing { owns: true, decides: false }).await
+        self.items(person, &rows, Standing { owns: true, ..Standing::default() }).await
     }
 
     /// One call's page; `None`: not for this person.
@@ -157,6 +221,18 @@ impl Engine {
             item.pause = self.store().pause_of(row.agent_id).await?;
         }
         item.decided_by = self.store().decided_by(id).await?;
+        let overrode = item.decided_by.iter().any(|one| one.person == person.id() && one.overrode.is_some());
+        if let (CallState::Approved { send_at }, true) = (&row.state, overrode) {
+            item.undo_until = Some(*send_at);
+        }
+        if matches!(row.state, CallState::Held { .. }) {
+            let delegations = self.own_delegations(person).await?;
+            item.stands_in_for = self.standing_in(person, standing, &delegations);
+            // Whom it concerns: whoever owns the call, or decides it.
+            if standing.owns || standing.decides {
+                item.delegations = self.store().delegations_on(id, self.now()).await?;
+            }
+        }
         if let Some(receipt) = row.receipt_id {
             item.settled = self.store().settlement(receipt).await?;
             if item.may_settle {
@@ -227,6 +303,9 @@ impl Engine {
             person: row.person_name.clone(),
             may_decide: standing.decides && matches!(row.state, CallState::Held { .. }),
             step_up: self.wants_step_up(row),
+            may_override: standing.overrides && matches!(row.state, CallState::Held { .. }),
+            stands_in_for: None,
+            delegations: Vec::new(),
             may_settle: row.state == CallState::InDoubt
                 && (standing.decides || person.person().is_operator()),
             may_withdraw: standing.owns && matches!(row.state, CallState::Held { .. }),

@@ -3,6 +3,7 @@
 
 use model::{FieldError, InvitationId, Person, PersonId, Refusal, Role};
 
+use crate::account::PASSWORDS_OFF;
 use crate::actor::PersonActor;
 use crate::circles::administers;
 use crate::engine::Engine;
@@ -108,6 +109,9 @@ impl Engine {
     /// As above; `Invalid` on `/password`, or on `/email` when somebody with this address came in between.
     pub async fn accept_invitation(&self, token: &str, password: &str) -> Result<Joined, Refusal> {
         let offered = self.invitation(token).await?;
+        if !self.catalogue().sign_in.passwords {
+            return Err(Refusal::invalid("/password", PASSWORDS_OFF));
+        }
         if let Some(fault) = password::fault(password, &[&offered.email, &offered.name]) {
             return Err(Refusal::invalid("/password", fault));
         }

@@ -2,11 +2,13 @@
 
 use model::{Call, Finding, Preview, Time};
 
+use crate::delegation::Delegation;
 use crate::pause::Pause;
+use crate::store::DecidedBy;
 
 /// A call as its page shows it to one person.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "what its page offers, each by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "what one may do here is one right beside the other")]
 pub struct Item {
     /// The call.
     pub call: Call,
@@ -25,8 +27,14 @@ pub struct Item {
     pub person: Option<String>,
     /// Whether this person may decide the call now.
     pub may_decide: bool,
-    /// Whether confirming it takes a passkey.
+    /// Whether confirming it, or overriding those who do, takes a passkey.
     pub step_up: bool,
+    /// Whether this person may override those who decide the call now.
+    pub may_override: bool,
+    /// By which delegation this person decides the call, when it is in another's place.
+    pub stands_in_for: Option<Delegation>,
+    /// Delegations that run and pass on a right to decide the held call: for its owner and those who decide it.
+    pub delegations: Vec<Delegation>,
     /// Whether this person may tell how the call ended.
     pub may_settle: bool,
     /// Whether this person may take the call back.
@@ -35,8 +43,8 @@ pub struct Item {
     pub undo_until: Option<Time>,
     /// What keeps the call from being confirmed, or from being sent once it was: the call's own page tells it.
     pub pause: Option<Pause>,
-    /// The names of those who decided.
-    pub decided_by: Vec<String>,
+    /// Those who decided.
+    pub decided_by: Vec<DecidedBy>,
     /// What the upstream answered, if it did.
     pub upstream_status: Option<u16>,
     /// Where a call in doubt went, to look there: for who may settle it.

@@ -59,6 +59,11 @@ impl Engine {
             engine.place_events().await
         }));
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move { engine.load_tools().await }));
+        tasks.spawn(repeat(
+            self.clone(),
+            KEYS_TAKEN_ON,
+            |engine| async move { engine.end_dead_grants().await },
+        ));
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move {
             engine.check_due_upstreams().await
         }));

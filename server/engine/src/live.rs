@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::actor::PersonActor;
 use crate::engine::Engine;
+use crate::records::sees_all;
 use crate::store::{Place, StoreError};
 
 /// How many views one person has open at most on one node: a browser shares one among its tabs.
@@ -44,6 +45,8 @@ pub struct Change {
     pub calls: Vec<CallId>,
     /// Whether so much was missed that any call may have changed.
     pub all: bool,
+    /// Whether the journal has grown; told only to those who see everybody's.
+    pub journal: bool,
     /// How many calls wait for the person now. A hundred stands for a hundred or more.
     pub waiting: u64,
 }
@@ -131,36 +134,38 @@ impl Live {
             tokio::time::sleep_until(at + GATHER).await;
         }
         loop {
-            if self.engine.ending().waits_are_over() || self.engine.visitor(self.person).await?.is_none() {
+            if self.engine.ending().waits_are_over() {
                 return Ok(None);
             }
-            if let Some(change) = self.look().await? {
+            let Some(me) = self.engine.visitor(self.person).await? else { return Ok(None) };
+            if let Some(change) = self.look(sees_all(&me)?).await? {
                 return Ok(Some(change));
             }
             self.rest().await;
         }
     }
 
-    async fn look(&mut self) -> Result<Option<Change>, Refusal> {
+    async fn look(&mut self, sees_all: bool) -> Result<Option<Change>, Refusal> {
         let Read { place, last, calls, all } = self.read().await?;
         let is_stale = self.counted_at.is_none_or(|at| at.elapsed() >= RECOUNT);
         let has_news = all || !calls.is_empty();
         let waiting =
             if has_news || is_stale { Some(self.engine.count_waiting_for(self.person).await?) } else { None };
         // Nothing is awaited from here on, so that a wait that is given up has moved nothing.
+        let journal = sees_all && self.place < place;
         self.place = place;
         if waiting.is_some() {
             self.counted_at = Some(Instant::now());
         }
-        match waiting {
-            Some(waiting) if has_news || self.told != Some(waiting) => {
-                self.last = last.or(self.last);
-                self.told = Some(waiting);
-                self.told_at = Some(Instant::now());
-                Ok(Some(Change { last: self.last, calls, all, waiting }))
-            }
-            _ => Ok(None),
+        let counts_anew = waiting.is_some() && self.told != waiting;
+        let Some(waiting) = waiting.or(self.told) else { return Ok(None) };
+        if !has_news && !journal && !counts_anew {
+            return Ok(None);
         }
+        self.last = last.or(self.last);
+        self.told = Some(waiting);
+        self.told_at = Some(Instant::now());
+        Ok(Some(Change { last: self.last, calls, all, journal, waiting }))
     }
 
     /// Everything behind the place, up to the end that the stream has now.
@@ -174,7 +179,8 @@ impl Live {
         }
         let mut known = HashSet::new();
         while read.place < end {
-            let (changes, next) = store.changes_behind(read.place, self.person, BATCH).await?;
+            let (changes, next) =
+                store.changes_behind(read.place, self.person, self.engine.now(), BATCH).await?;
             if next == read.place {
                 break;
             }

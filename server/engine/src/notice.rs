@@ -41,6 +41,8 @@ impl Channel {
 pub enum Kind {
     /// Calls wait.
     Waiting,
+    /// Calls that they decide were overridden.
+    Overridden,
     /// Somebody wants to see whether notices arrive.
     Test,
 }
@@ -80,7 +82,7 @@ macro_rules! stored_as {
 }
 
 stored_as!(Channel { Mail = "mail", Push = "push", Webhook = "webhook" });
-stored_as!(Kind { Waiting = "waiting", Test = "test" });
+stored_as!(Kind { Waiting = "waiting", Overridden = "overridden", Test = "test" });
 stored_as!(Outcome { Sent = "sent", Moot = "moot", GivenUp = "given_up" });
 
 /// How handing a notice over ended, when it did not succeed.

@@ -6,7 +6,12 @@ use model::{Person, PersonId, Refusal, Role};
 use crate::actor::PersonActor;
 use crate::circles::administers;
 use crate::engine::Engine;
+use crate::grant::GrantEnd;
 use crate::registry::oversees;
+use crate::store::GrantsOf;
+
+/// Why the last admin keeps the role and the account.
+const LAST_ADMIN: &str = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
 
 /// What disabling a person does, counted beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,18 +46,31 @@ impl Engine {
     pub async fn set_roles(&self, admin: &PersonActor, id: PersonId, roles: &[Role]) -> Result<(), Refusal> {
         administers(admin)?;
         admin.in_person()?;
+        self.give_roles(id, roles).await
+    }
+
+    /// The same for whoever runs the desk from its command line, by the person's address.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address; `Invalid` on `/roles` when nobody would be left to manage people.
+    pub async fn set_roles_of(&self, email: &str, roles: &[Role]) -> Result<(), Refusal> {
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        self.give_roles(person.id, roles).await
+    }
+
+    async fn give_roles(&self, id: PersonId, roles: &[Role]) -> Result<(), Refusal> {
         if self.store().person(id).await?.is_none() {
             return Err(Refusal::NotFound);
         }
         let mut tx = self.store().begin().await?;
         tx.lock_admins().await?;
+        let admins = tx.usable_admins().await?;
         tx.set_roles(id, &Role::with_member(roles)).await?;
         if !roles.contains(&Role::Admin) {
             tx.withdraw_invitations_of(id, self.now()).await?;
         }
-        if tx.usable_admins().await? == 0 {
-            let message = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
-            return Err(Refusal::invalid("/roles", message));
+        if admins > 0 && tx.usable_admins().await? == 0 {
+            return Err(Refusal::invalid("/roles", LAST_ADMIN));
         }
         tx.hand_over_orphans(None).await?;
         Ok(tx.commit().await?)
@@ -76,7 +94,7 @@ impl Engine {
         Ok(Disabling { sessions, tokens, agents, withdrawn, handed_over })
     }
 
-    /// Disables a person ([`Engine::disable_person`]). `false`: they are disabled already.
+    /// Disables a person, as [`Engine::disable_person`] does. `false`: they are disabled already.
     ///
     /// # Errors
     /// `NotFound` for everybody but admins, and when there is none; `Invalid` on `/person` for the last admin; `Denied`
@@ -84,17 +102,39 @@ impl Engine {
     pub async fn disable(&self, admin: &PersonActor, id: PersonId) -> Result<bool, Refusal> {
         administers(admin)?;
         admin.in_person()?;
+        self.end_account(id).await
+    }
+
+    /// Disables a person, for whoever runs the desk from its command line: their sessions, tokens and agents' keys are taken
+    /// no more, their agents' calls are withdrawn, and calls that only they could decide go to the operators. `false`: they
+    /// are disabled already.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address; `Invalid` on `/person` for the last admin who can sign in.
+    pub async fn disable_person(&self, email: &str) -> Result<bool, Refusal> {
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        self.end_account(person.id).await
+    }
+
+    async fn end_account(&self, id: PersonId) -> Result<bool, Refusal> {
         if self.store().person(id).await?.is_none() {
             return Err(Refusal::NotFound);
         }
         let mut tx = self.store().begin().await?;
         tx.lock_admins().await?;
+        let admins = tx.usable_admins().await?;
         let disabled = tx.disable_person(id, self.now()).await?;
-        if tx.usable_admins().await? == 0 {
-            let message = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
-            return Err(Refusal::invalid("/person", message));
+        if admins > 0 && tx.usable_admins().await? == 0 {
+            return Err(Refusal::invalid("/person", LAST_ADMIN));
         }
-        self.follow_disabling(tx, id).await?;
+        tx.end_sessions(id, None).await?;
+        tx.withdraw_invitations_of(id, self.now()).await?;
+        tx.end_delegations_of(id, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Grantor(id), GrantEnd::Grantor, None).await?;
+        self.end_grants(&mut tx, GrantsOf::Owner(id), GrantEnd::Agent, None).await?;
+        tx.hand_over_orphans(None).await?;
+        tx.commit().await?;
+        self.withdraw_of_person(id).await?;
         Ok(disabled)
     }
 
@@ -107,5 +147,14 @@ impl Engine {
         administers(admin)?;
         admin.in_person()?;
         Ok(self.store().enable_person(id).await?)
+    }
+
+    /// The same for whoever runs the desk from its command line, by the person's address.
+    ///
+    /// # Errors
+    /// `NotFound` when there is nobody with this address.
+    pub async fn enable_person(&self, email: &str) -> Result<bool, Refusal> {
+        let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
+        Ok(self.store().enable_person(person.id).await?)
     }
 }

@@ -27,7 +27,11 @@ use std::sync::Arc;
 
 use model::{Answer, CallId, FieldError, OfferedAction, Refusal, Surface};
 
-pub(crate) use self::gate::{Showing, caller_name, hash_of, json_or_text, named_approvers, sealed_row, show};
+pub(crate) use self::gate::{
+    Showing, approvers_of, caller_name, hash_of, json_or_text, named_approvers, render, sealed_row, show,
+    waits_for_approval_alone,
+};
+pub(crate) use self::journal::event;
 pub(crate) use self::stage::{Allowed, Call, Found, Head, Ready};
 pub(crate) use self::stop::Stop;
 pub(crate) use self::waiting::waiting;

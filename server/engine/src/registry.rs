@@ -1,5 +1,6 @@
 //! People, agents and tokens: made and ended here, listed for operators and admins.
 
+use model::visible::{self, Piece, Place};
 use model::{Ability, AgentId, FieldError, KeyId, Person, PersonId, Refusal, Role, Time};
 
 use crate::actor::PersonActor;
@@ -8,8 +9,9 @@ use crate::agents::KeyWanted;
 use crate::catalogue::ActionLine;
 use crate::credential_secret::CredentialLine;
 use crate::engine::Engine;
+use crate::grant::GrantEnd;
 use crate::password;
-use crate::store::{KeyRow, NewKey, Tx};
+use crate::store::{GrantsOf, KeyRow, NewKey};
 use crate::token::{PlainToken, TokenKind};
 
 /// A person to be added.
@@ -155,6 +157,7 @@ impl Engine {
     pub(crate) async fn revoke(&self, agent: AgentId) -> Result<bool, Refusal> {
         let mut tx = self.store().begin().await?;
         let revoked = tx.revoke_agent(agent, self.now()).await?;
+        self.end_grants(&mut tx, GrantsOf::Agent(agent), GrantEnd::Agent, None).await?;
         tx.commit().await?;
         for key in self.store().keys_of_agent(agent).await? {
             self.withdraw_of_key(key).await?;
@@ -187,29 +190,6 @@ impl Engine {
     pub async fn credentials(&self, person: &PersonActor) -> Result<Vec<CredentialLine>, Refusal> {
         oversees(person)?;
         self.credential_lines().await
-    }
-
-    /// Disables a person: their sessions, tokens and agents' keys are taken no more, their agents' calls are withdrawn,
-    /// and calls that only they could decide go to the operators. `false`: they are disabled already.
-    ///
-    /// # Errors
-    /// `NotFound` when there is nobody with this address.
-    pub async fn disable_person(&self, email: &str) -> Result<bool, Refusal> {
-        let found = self.store().person_by_email(email).await?;
-        let (person, _) = found.ok_or(Refusal::NotFound)?;
-        let mut tx = self.store().begin().await?;
-        let disabled = tx.disable_person(person.id, self.now()).await?;
-        self.follow_disabling(tx, person.id).await?;
-        Ok(disabled)
-    }
-
-    /// What follows from disabling a person, and the end of the transaction.
-    pub(crate) async fn follow_disabling(&self, mut tx: Tx, person: PersonId) -> Result<(), Refusal> {
-        tx.end_sessions(person, None).await?;
-        tx.withdraw_invitations_of(person, self.now()).await?;
-        tx.hand_over_orphans(None).await?;
-        tx.commit().await?;
-        Ok(self.withdraw_of_person(person).await?)
     }
 
     /// Everybody, for whoever runs the desk from its command line.
@@ -252,18 +232,27 @@ pub(crate) fn fault_of_email(email: &str) -> Option<FieldError> {
 
 /// What is wrong with what a person is called.
 pub(crate) fn fault_of_name(name: &str) -> Option<FieldError> {
-    let fits = !name.is_empty() && name.chars().count() <= 200 && !name.contains('\0');
-    (!fits).then(|| FieldError::new("/name", "The name has to be 1 to 200 characters."))
+    let fault = if name.is_empty() || name.chars().count() > 200 {
+        "The name has to be 1 to 200 characters."
+    } else if visible::hides(name, Place::Line) {
+        "The name has something in it that cannot be seen, or that changes how the rest is read. Type it by hand, without that."
+    } else {
+        return None;
+    };
+    Some(FieldError::new("/name", fault))
 }
 
-/// Enough to catch a slip of the hand; whether an address exists only a mail to it can tell.
+/// Enough to catch a slip of the hand, and what would be read as another address than it is; whether it exists only a mail
+/// to it can tell. Quoted names and addresses in brackets (RFC 5321, section 4.1.2) are nobody's.
 fn looks_like_email(email: &str) -> bool {
-    let sound =
-        email.len() <= 254 && email.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
-    sound
-        && email
-            .split_once('@')
-            .is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'))
+    let Some((name, host)) = email.split_once('@') else { return false };
+    let is_plain =
+        |letter: char| !letter.is_whitespace() && !letter.is_control() && !r#""(),:;<>@[\]"#.contains(letter);
+    let dotted = |part: &str| part.split('.').all(|piece| !piece.is_empty());
+    let is_host = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '-');
+    (email.len() <= 254 && dotted(name) && dotted(host))
+        && (name.chars().all(is_plain) && host.chars().all(is_host))
+        && visible::visible(email, Place::Line).iter().all(|piece| matches!(piece, Piece::Plain(_)))
 }
 
 /// Whether a text can name an agent, a group or a tenant.
@@ -275,4 +264,73 @@ pub(crate) fn is_name(name: &str) -> bool {
 /// Whether a text can name a session: 1 to 128 visible ASCII characters.
 pub fn is_session(session: &str) -> bool {
     (1..=128).contains(&session.len()) && session.bytes().all(|byte| (0x21..=0x7e).contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_address_and_reads_as_it_is() {
+        for good in
+            ["ann@desk.test", "a@b", "o'hara+x@mail.example.com", "jürgen@büro.example", "ann.b@10.0.0.1"]
+        {
+            assert!(fault_of_email(good).is_none(), "{good}");
+        }
+        for bad in [
+            "",
+            "ann",
+            "@b.c",
+            "a@",
+            "a@b@c",
+            "<a@b.c>",
+            "Ann <a@b.c>",
+            "a@b.c,d@e.f",
+            "a@b.c;",
+            "mailto:a@b.c",
+            "a b@c.d",
+            "a@b c",
+            "\"a\"@b.c",
+            "(x)a@b.c",
+            "a@[10.0.0.1]",
+            "a..b@c.d",
+            ".a@c.d",
+            "a@c..d",
+            "a@.c",
+            "a@c.",
+            "a@b_c",
+            "a\u{200b}@b.c",
+            "a@b\u{202e}.c",
+            "\u{430}nn@desk.test",
+            "a\0@b.c",
+        ] {
+            assert!(fault_of_email(bad).is_some(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_what_is_seen_of_it() {
+        for good in ["Ann", "Jürgen Müller", "Анна", "山田 太郎", "O’Hara", "Ann 👩‍💻", "Ann 🏴󠁧󠁢󠁳󠁣󠁴󠁿"]
+        {
+            assert!(fault_of_name(good).is_none(), "{good}");
+        }
+        let long = "x".repeat(201);
+        for bad in [
+            "",
+            &long,
+            "Ann\0",
+            "A\u{200b}nn",
+            "Ann\u{202e}",
+            "Ann\n",
+            "Ann\u{1b}[2J",
+            "\u{3164}",
+            "Ann\u{e0041}",
+            "Ann           Admin",
+            "\u{301}",
+            "Ann\u{feff}",
+            "a\u{336}b",
+        ] {
+            assert!(fault_of_name(bad).is_some(), "{bad:?}");
+        }
+    }
 }

@@ -46,6 +46,10 @@ pub enum Purpose {
     PushKey,
     /// What a passkey is asked to sign at a sign-in.
     Passkey,
+    /// What a browser keeps of a sign-in that it has begun at a provider.
+    SignIn,
+    /// What a standing grant lets through.
+    Grant,
 }
 
 impl Purpose {
@@ -64,6 +68,8 @@ impl Purpose {
             Self::Browser => "browser",
             Self::PushKey => "push_key",
             Self::Passkey => "passkey",
+            Self::SignIn => "sign_in",
+            Self::Grant => "grant",
         }
     }
 }

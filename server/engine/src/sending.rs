@@ -62,7 +62,7 @@ pub(crate) fn of_call(
         conclusion = conclusion.of_read();
         // A read leaves a receipt only when it needed an approval; then the approval is not noted with it, but stands
         // with the people who gave it.
-        if stored.approval.is_some() {
+        if stored.approval.as_ref().is_some_and(|approval| approval.kind != ApprovalKind::Grant) {
             conclusion.receipt = None;
         }
     }
@@ -210,8 +210,14 @@ pub(crate) async fn approval_of(
     let last = confirmations.last();
     Ok(Approval {
         id: last.map(|last| last.id),
-        kind: if last.is_some() { ApprovalKind::Person } else { ApprovalKind::None },
+        kind: match last {
+            Some(last) if last.is_override => ApprovalKind::Override,
+            Some(_) => ApprovalKind::Person,
+            None => ApprovalKind::None,
+        },
         at: last.map(|last| last.at),
+        reason: last.filter(|last| last.is_override).and_then(|last| last.reason.clone()),
+        r#for: confirmations.iter().map(|confirmation| confirmation.r#for).collect(),
         by: confirmations.into_iter().map(|confirmation| confirmation.person).collect(),
     })
 }

@@ -30,7 +30,8 @@ impl Engine {
         if is_open { Ok(()) } else { Err(Refusal::NotFound) }
     }
 
-    /// Makes the first admin. Of two at once, one does.
+    /// Makes the first admin. Of two at once, one does. Where passwords are switched off they have none, and are linked when
+    /// they sign in through the provider with this address.
     ///
     /// # Errors
     /// As above; `Invalid` on `/email`, `/name` and `/password`.
@@ -43,14 +44,15 @@ impl Engine {
     ) -> Result<Joined, Refusal> {
         self.may_set_up(token).await?;
         let (email, name) = (email.trim().to_lowercase(), name.trim().to_owned());
-        let weak = password::fault(password, &[&email, &name]);
+        let password = Some(password).filter(|_| self.catalogue().sign_in.passwords);
+        let weak = password.and_then(|password| password::fault(password, &[&email, &name]));
         let weak = weak.map(|fault| FieldError::new("/password", fault));
         let faults: Vec<FieldError> =
             fault_of_email(&email).into_iter().chain(fault_of_name(&name)).chain(weak).collect();
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
         }
-        let hash = self.hashed(Some(password.to_owned())).await?;
+        let hash = self.hashed(password.map(str::to_owned)).await?;
         let person = self.newcomer(email, name, Role::with_member(&[Role::Admin]));
         let mut tx = self.store().begin().await?;
         if !tx.use_set_up_link(hash_of_link(token)?).await? {

@@ -34,6 +34,9 @@ const OF_ACCOUNT: Limit = Limit { burst: 5, forgets_in: 600 };
 /// How long it is remembered from where somebody signed in, in seconds.
 pub(crate) const PLACE_KNOWN: i64 = 30 * 86_400;
 
+/// How long it is remembered that a sign-in came back from a provider, in seconds: longer than any can be good.
+const RETURN_KNOWN: i64 = 3_600;
+
 /// Somebody has proved who they are.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
@@ -54,6 +57,7 @@ pub(crate) struct Counted {
 
 impl Engine {
     /// The person with this address and password; `None`: wrong, without telling which. `from` is where it comes from.
+    /// Where passwords are switched off, every one is wrong and none is looked at.
     ///
     /// # Errors
     /// `RateLimited` when too many have failed: the password was not looked at.
@@ -63,6 +67,9 @@ impl Engine {
         password: &str,
         from: Option<IpAddr>,
     ) -> Result<Option<SignedIn>, Refusal> {
+        if !self.catalogue().sign_in.passwords {
+            return Ok(None);
+        }
         let email = email.to_lowercase();
         let found = self.store().person_by_email(&email).await?;
         let (person, proof) = found.unzip();
@@ -108,6 +115,14 @@ impl Engine {
         Ok(is_right)
     }
 
+    /// Counts what somebody at this address tries without a password, as a failure.
+    ///
+    /// # Errors
+    /// `RateLimited` when too many have failed: it is not looked at.
+    pub(crate) async fn count_from(&self, from: Option<IpAddr>) -> Result<Counted, Refusal> {
+        self.count_try(vec![(subject(&["address", &written(from)]), OF_ADDRESS)]).await
+    }
+
     /// Forgets what strangers failed at an account whose password was set anew.
     pub(crate) async fn forget_failures(&self, person: &Person) -> Result<(), Refusal> {
         let mut tx = self.store().begin().await?;
@@ -125,7 +140,8 @@ impl Engine {
         let now = self.now();
         let tries = self.store().delete_old_tries(now, limit).await?;
         let places = self.store().delete_old_places(now.plus_seconds(-PLACE_KNOWN), limit).await?;
-        Ok(tries.max(places))
+        let returns = self.store().delete_old_returns(now.plus_seconds(-RETURN_KNOWN), limit).await?;
+        Ok(tries.max(places).max(returns))
     }
 
     /// Counts a try against all of them, or against none when one of them has to wait. Every try counts in the same
@@ -166,11 +182,6 @@ impl Engine {
             .map_err(|_| Refusal::Unavailable)
     }
 
-    /// Counts a try that is no guess at a password, by where it comes from alone.
-    pub(crate) async fn count_address(&self, from: Option<IpAddr>) -> Result<Counted, Refusal> {
-        self.count_try(vec![(subject(&["address", &written(from)]), OF_ADDRESS)]).await
-    }
-
     /// It was right: it is taken back, and where the person signs in from is remembered.
     pub(crate) async fn clear_address(
         &self,
@@ -184,7 +195,8 @@ impl Engine {
         Ok(tx.commit().await?)
     }
 
-    async fn uncount(&self, counted: &Counted) -> Result<(), Refusal> {
+    /// Takes a try back: it did not fail.
+    pub(crate) async fn uncount(&self, counted: &Counted) -> Result<(), Refusal> {
         let now = self.now();
         let mut tx = self.store().begin().await?;
         for (subject, limit, owed) in &counted.subjects {

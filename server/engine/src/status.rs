@@ -92,12 +92,12 @@ impl Engine {
         Ok(match actor {
             Actor::Agent(agent) => {
                 let row = self.store().call_of_agent(id, agent.agent).await?;
-                row.map(|row| (row, Standing { owns: true, decides: false }))
+                row.map(|row| (row, Standing { owns: true, ..Standing::default() }))
             }
-            Actor::Person(person) => self.store().call_seen_by(person.id(), id).await?,
+            Actor::Person(person) => self.store().call_seen_by(person.id(), id, self.now()).await?,
             Actor::System => {
                 let row = self.store().call(id).await?;
-                row.map(|row| (row, Standing { owns: true, decides: false }))
+                row.map(|row| (row, Standing { owns: true, ..Standing::default() }))
             }
             Actor::Public { .. } => None,
         })

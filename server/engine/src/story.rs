@@ -1,6 +1,8 @@
 //! What a receipt tells: what became of one call, step by step, in words that need nothing of what was in it.
 
-use model::{ApprovalKind, CallId, Finding, PersonId, ReceiptFacts, ReceiptId, Refusal, Role, Time};
+use model::{
+    ApprovalId, ApprovalKind, CallId, Finding, PersonId, ReceiptFacts, ReceiptId, Refusal, Role, Time,
+};
 
 use crate::actor::PersonActor;
 use crate::engine::Engine;
@@ -41,12 +43,38 @@ pub enum Happened {
         by: PersonId,
         /// Their name.
         name: String,
-        /// What made them one who decides. Empty: they are none any more.
+        /// In whose place: that one's name. `None`: by their own right.
+        r#for: Option<String>,
+        /// What made them, or the one in whose place they did, one who decides. Empty: they are none any more.
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
         voided: bool,
         /// They proved with a passkey, for this call, who they are.
         with_passkey: bool,
+    },
+    /// Somebody who does not decide it overrode those who do.
+    Overridden {
+        /// Who.
+        by: PersonId,
+        /// Their name.
+        name: String,
+        /// Why, in their words.
+        reason: String,
+        /// It was taken back.
+        voided: bool,
+        /// They proved with a passkey, for this call, who they are.
+        with_passkey: bool,
+    },
+    /// A standing grant let it through.
+    Granted {
+        /// The grant.
+        id: Option<ApprovalId>,
+        /// Who made it.
+        by: Option<PersonId>,
+        /// Their name.
+        name: String,
+        /// When they did.
+        made_at: Option<Time>,
     },
     /// It went on without a person.
     Passed(ApprovalKind),

@@ -3,12 +3,13 @@
 mod desk;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use desk::{Desk, keyed};
 use engine::ambient::Ambient;
 use engine::backup::{self, Backup, BackupError};
 
-use engine::{Engine, PageAsked, PauseScope};
+use engine::{Engine, GrantWanted, PageAsked, PauseScope};
 use model::{Answer, CallStatus, Outcome, Refusal, Surface};
 use serde_json::json;
 
@@ -41,13 +42,19 @@ async fn a_restored_desk_sends_nothing_a_second_time() {
     desk.engine.call(done, None).await.expect("done");
     let approved = desk.held(keyed(desk.careful("undoable", json!({ "to": "a" })).await, "k-1")).await;
     desk.confirms(&desk.ann, approved).await.expect("confirmed");
+    let granted = desk.held(desk.careful("free", json!({ "to": "c" })).await).await;
+    let version = desk.preview(&desk.ann, granted).await.version;
+    let wanted = GrantWanted { vary: Vec::new(), uses: 9, lasts: Duration::from_hours(1) };
+    let ann = desk.decider(&desk.ann).await;
+    desk.engine.confirm_and_grant(&ann, granted, version, wanted).await.expect("granted");
+    desk.ended(granted).await;
     let held = desk.held(desk.careful("undoable", json!({ "to": "b" })).await).await;
     let mut queued = desk.quick("note", json!({ "text": "queued" })).await;
     queued.surface = Surface::Queue;
     let Ok(Answer::Waiting(queued)) = desk.engine.call(queued, None).await else { panic!("queued") };
 
     let (file, made) = back_up(&desk, "night.db").await;
-    assert_eq!((made.copied.receipts, made.copied.held, made.copied.in_doubt), (1, 1, 2));
+    assert_eq!((made.copied.receipts, made.copied.held, made.copied.in_doubt), (2, 1, 2));
 
     // After the backup the confirmed call is sent.
     desk.pass(61);
@@ -75,7 +82,7 @@ async fn a_restored_desk_sends_nothing_a_second_time() {
         .iter()
         .map(|receipt| receipt.outcome)
         .collect();
-    assert_eq!(outcomes, [Outcome::InDoubt, Outcome::InDoubt, Outcome::Done]);
+    assert_eq!(outcomes, [Outcome::InDoubt, Outcome::InDoubt, Outcome::Done, Outcome::Done]);
     assert_eq!(desk.upstream.writes().len(), sent, "nothing is sent again");
 
     // Nobody begins anything before somebody has looked.
@@ -86,6 +93,11 @@ async fn a_restored_desk_sends_nothing_a_second_time() {
     let pause = restored.pause_of_everything().await.expect("storage").expect("everything is paused");
     assert!(pause.reason.is_some_and(|reason| reason.starts_with("This is a backup of ")));
     restored.resume(&olga, PauseScope::Everything).await.expect("resumed");
+
+    // How many uses of a grant were taken since, nobody knows.
+    let actor = restored.authenticate(&desk.careful).await.expect("a known key");
+    let more = restored.call(desk::arrival(actor, "free", json!({ "to": "c" })), None).await;
+    assert!(matches!(more, Ok(Answer::Waiting(_))), "{more:?}");
 
     // The key of what may have happened is kept; what was held can still be read, with the same sealing key.
     let actor = restored.authenticate(&desk.careful).await.expect("a known key");

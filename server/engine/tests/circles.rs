@@ -40,6 +40,40 @@ on_both! {
 }
 
 on_both! {
+    async fn what_the_end_of_one_would_touch_is_told_before(desk: Desk) {
+        let ada = admin(&desk).await;
+        let engine = &desk.engine;
+        let action = |name: &str, more: &str| format!(
+            "[[action]]\nname = \"{name}\"\ntitle = \"Do {name}\"\ndescription = \"D\"\neffect = \"write\"\n{more}\ninput = {{ type = \"object\", properties = {{}} }}\nrequest = {{ method = \"POST\", url = \"https://a.test/\" }}\n"
+        );
+        let text = action("theirs", "approvers = [\"group:north\"]")
+            + &action("also_ours", "approvers = [\"group:north\", \"person:ann@desk.test\"]")
+            + &action("placed", "tenants = [\"north\"]\napprovers = [\"person:ann@desk.test\"]");
+        engine.replace_catalogue(parsed(&text));
+        engine.add_to_group("north", "max@desk.test").await.expect("added");
+        engine.add_to_group("south", "max@desk.test").await.expect("added");
+        engine.add_tenant("north", Some("ann@desk.test")).await.expect("a tenant");
+        for name in ["theirs", "theirs", "also_ours"] {
+            desk.held(desk.careful(name, serde_json::json!({})).await).await;
+        }
+        let placed = desk.careful("placed", serde_json::json!({})).await;
+        desk.held(engine::Arrival { tenant: Some("north".to_owned()), ..placed }).await;
+        let touched = async |kind| {
+            let circles = engine.circles(&ada, kind).await.expect("circles");
+            circles.into_iter().map(|one| (one.name, one.held, one.actions.join(", "))).collect::<Vec<_>>()
+        };
+        let told = |name: &str, held, actions: &str| (name.to_owned(), held, actions.to_owned());
+        assert_eq!(touched(CircleKind::Group).await, [told("north", 2, "Do theirs, Do also_ours"), told("south", 0, "")]);
+        assert_eq!(touched(CircleKind::Tenant).await, [told("north", 1, "Do placed")]);
+        let olga = desk.visitor(&desk.olga).await;
+        assert_eq!(engine.circles_of(&olga, desk.max.id).await, Ok((vec!["north".to_owned(), "south".to_owned()], vec![])));
+        assert_eq!(engine.circles_of(&desk.visitor(&desk.max).await, desk.max.id).await, Err(Refusal::NotFound));
+        engine.remove_from_circle(&ada, CircleKind::Group, "north", None).await.expect("removed");
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM call_approvers WHERE subject = 'role:operator'").await, 2);
+    }
+}
+
+on_both! {
     async fn an_action_is_run_where_it_is_and_where_that_matters(desk: Desk) {
         let action = |name: &str, more: &str| format!(
             "[[action]]\nname = \"{name}\"\ntitle = \"T\"\ndescription = \"D\"\neffect = \"write\"\n{more}\ninput = {{ type = \"object\", properties = {{}} }}\nrequest = {{ method = \"POST\", url = \"https://a.test/\" }}\n"

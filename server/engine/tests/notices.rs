@@ -9,7 +9,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use desk::{Behaviour, Desk, arrival, decline, parsed, with_keys};
 use engine::ambient::Ambient;
+use engine::browser_session::{LONGEST, SessionWanted};
 use engine::notice::{Choices, Outcome, Quiet};
+use engine::registry::AgentWanted;
 use engine::seal::Sealer;
 use engine::{Actor, Engine, OpenOptions};
 use model::{Ability, CallId, CallStatus, Person, Refusal};
@@ -78,6 +80,80 @@ on_both! {
         desk.pass(61);
         turn(&desk.engine).await;
         assert_eq!(mail.recipients(), ["olga@desk.test"]);
+    }
+}
+
+/// An action that waits for these.
+fn asking(name: &str, approvers: &str) -> String {
+    format!(
+        "[[action]]\nname = \"{name}\"\ntitle = \"T\"\ndescription = \"D\"\neffect = \"write\"\napprovers = [{approvers}]\n\
+         input = {{ type = \"object\", properties = {{}} }}\nrequest = {{ method = \"POST\", url = \"http://UPSTREAM/notes\" }}\n\
+         credential = \"mail\"\n"
+    )
+}
+
+/// A browser session of a person's, with their password set for it: what it is stored under.
+async fn session_of(desk: &Desk, person: &Person) -> [u8; 32] {
+    desk.engine.set_password(&person.email, "fetch-bexar-wantn").await.expect("set");
+    let signed_in = desk.engine.sign_in(&person.email, "fetch-bexar-wantn", None).await.expect("looked at");
+    let (epoch, expires) = (signed_in.expect("right").epoch, desk.engine.now().plus_seconds(LONGEST));
+    let wanted =
+        SessionWanted { person: person.id, epoch, browser: "B".to_owned(), expires, goes_on_since: None };
+    assert!(desk.engine.session_create([7; 32], b"data", wanted).await.expect("stored"));
+    [7; 32]
+}
+
+on_both! {
+    /// All that disabling somebody means, in one go: what they have ends, what is theirs is withdrawn, and what waited for
+    /// them waits for others, who are told.
+    async fn disabling_somebody_ends_what_is_theirs_and_hands_on_what_waited(desk: Desk) {
+        let (engine, max) = (&desk.engine, &desk.max);
+        let mail = MailServer::start().await;
+        let alone = asking("ask_max", "\"person:max@desk.test\"");
+        let either = asking("ask_either", "\"person:max@desk.test\", \"person:ann@desk.test\"");
+        desk.reload_with(&(mail_table(&mail) + &alone + &either));
+        let session = session_of(&desk, max).await;
+        let (_, token) = engine.add_token(&max.email, Ability::ALL.to_vec()).await.expect("a token");
+        let wanted = AgentWanted {
+            name: "his".to_owned(),
+            owner: max.email.clone(),
+            requires_approval: true,
+            abilities: Vec::new(),
+            toolset: None,
+            session: None,
+        };
+        let (_, key) = engine.add_agent(wanted).await.expect("an agent");
+        let his = desk.actor(key.reveal()).await;
+        let held = desk.held(arrival(his.clone(), "note", json!({ "text": "held" }))).await;
+        let letter = json!({ "to": "a@b.test" });
+        let confirmed = desk.held(arrival(his, "undoable", letter)).await;
+        assert_eq!(desk.confirms(max, confirmed).await.expect("recorded").status, CallStatus::Approved);
+        let waits_for_him = desk.held(desk.careful("ask_max", json!({})).await).await;
+        let waits_for_two = desk.held(desk.careful("ask_either", json!({})).await).await;
+
+        assert_eq!(engine.disable_person(&max.email).await, Ok(true));
+
+        assert!(engine.session_load(session).await.expect("storage").is_none());
+        assert_eq!(engine.session_person(session).await, Ok(None), "nor do streams go on");
+        assert!(engine.visitor(max.id).await.expect("storage").is_none());
+        assert_eq!(engine.authenticate(token.reveal()).await.err(), Some(Refusal::Unauthenticated));
+        assert_eq!(engine.authenticate(key.reveal()).await.err(), Some(Refusal::Unauthenticated));
+        assert!(engine.sign_in(&max.email, "fetch-bexar-wantn", None).await.expect("looked at").is_none());
+        for call in [held, confirmed] {
+            assert_eq!(desk.ended_for(&desk.olga, call).await.status, CallStatus::Withdrawn);
+        }
+        let may = async |person: &Person, call| {
+            let item = engine.item(&desk.visitor(person).await, call).await.expect("storage");
+            item.is_some_and(|item| item.may_decide)
+        };
+        assert!(may(&desk.olga, waits_for_him).await && !may(&desk.ann, waits_for_him).await);
+        assert!(may(&desk.ann, waits_for_two).await && !may(&desk.olga, waits_for_two).await);
+        desk.pass(61);
+        turn(engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "olga@desk.test"]);
+        desk.confirms(&desk.olga, waits_for_him).await.expect("an operator decides");
+        assert_eq!(desk.ended(waits_for_him).await.status, CallStatus::Done);
+        assert_eq!(desk.upstream.writes().len(), 1, "nothing of his was sent");
     }
 }
 
@@ -708,4 +784,78 @@ async fn a_mail_server_is_trusted_and_signed_in_to() {
     }
     let password = std::env::var("PATH").expect("a variable");
     assert_eq!(mail.mails()[0].signed_in, Some(("desk@house".to_owned(), password)));
+}
+
+on_both! {
+    /// Whoever stands in for somebody is told as they are; and whose word is there already, for neither.
+    async fn a_delegate_is_told_as_the_delegator_is(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let until = (desk.engine.now().to_chrono() + chrono::TimeDelta::hours(1)).format("%Y-%m-%dT%H:%M").to_string();
+        let wanted = engine::DelegationWanted { to: "max@desk.test", from: "", until: &until };
+        desk.engine.delegate(&desk.visitor(&desk.ann).await, wanted).await.expect("a delegation");
+        note(&desk, "x").await;
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "max@desk.test"]);
+        // A call of a quorum that Olga alone is left to confirm, for whom Ann's stand-in is none.
+        let two = desk.held(desk.careful("two_people", json!({ "target": "x" })).await).await;
+        desk.confirms(&desk.max, two).await.expect("one of two");
+        desk.pass(61);
+        turn(&desk.engine).await;
+        assert_eq!(mail.recipients(), ["ann@desk.test", "max@desk.test", "olga@desk.test"]);
+    }
+}
+
+on_both! {
+    /// Those who decide a call are told once that somebody overrode it; whoever did is not, and what was taken back is not told.
+    async fn those_who_decide_are_told_of_an_override(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        let olga = desk.visitor(&desk.olga).await;
+        for (text, is_undone) in [("x", false), ("y", true)] {
+            let id = desk.held(desk.careful("undoable", json!({ "to": text })).await).await;
+            let item = desk.engine.open_to_override(&olga, id).await.expect("opened").expect("it waits");
+            let version = item.preview.expect("a preview").version;
+            let token = desk.engine.view_token(&olga, id, &version);
+            desk.pass(1);
+            let title = desk.preview(&desk.ann, id).await.title;
+            let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: &title, reason: CANARY, proof: None };
+            desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+            if is_undone {
+                desk.engine.undo(&desk.decider(&desk.olga).await, id).await.expect("undone");
+                desk.engine.decide(&desk.decider(&desk.ann).await, id, decline("no")).await.expect("declined");
+            }
+            for _ in 0..2 {
+                turn(&desk.engine).await;
+            }
+        }
+        assert_eq!(mail.recipients(), ["ann@desk.test"]);
+        let text = &mail.mails()[0].text;
+        assert!(text.contains("Subject: An operator overrode a call that you decide\r\n"), "{text}");
+        assert!(!text.contains(CANARY), "{text}");
+    }
+}
+
+on_both! {
+    /// A webhook is told when those whom it is for were overridden, by a name of its own.
+    async fn a_webhook_is_told_when_its_people_were_overridden(desk: Desk) {
+        desk.reload_with(&slack("to = [\"group:mailers\"]"));
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("in");
+        let olga = desk.visitor(&desk.olga).await;
+        let id = desk.held(desk.careful("grouped", json!({ "to": CANARY })).await).await;
+        let version = desk.engine.open_to_override(&olga, id).await.expect("opened").and_then(|item| item.preview).expect("a preview").version;
+        let token = desk.engine.view_token(&olga, id, &version);
+        desk.pass(1);
+        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: CANARY, proof: None };
+        desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+        desk.upstream.until_writes(1).await;
+        for _ in 0..2 {
+            turn(&desk.engine).await;
+        }
+        let writes = desk.upstream.writes();
+        assert_eq!(writes.len(), 2, "the mail, and one word of it");
+        let body: Value = serde_json::from_str(&writes[1].body).expect("JSON");
+        let text = body["text"].as_str().expect("a text");
+        assert!(text.starts_with("An operator overrode a call that other people decide. That was on "), "{text}");
+        assert!(text.contains(&id.to_string()) && !text.contains(CANARY), "{text}");
+    }
 }

@@ -172,6 +172,56 @@ on_both! {
 }
 
 on_both! {
+    /// The command line too leaves somebody who can manage people; where there never was one, it takes nobody away.
+    async fn the_command_line_keeps_the_last_admin_too(desk: Desk) {
+        let engine = &desk.engine;
+        assert_eq!(engine.disable_person("olga@desk.test").await, Ok(true), "nobody is an admin here");
+        assert_eq!(engine.enable_person("OLGA@desk.test").await, Ok(true));
+        assert_eq!(engine.enable_person("olga@desk.test").await, Ok(false));
+        let ada = admin(&desk, "Ada").await;
+        for _ in 0..2 {
+            assert!(matches!(engine.disable_person("ada@desk.test").await, Err(Refusal::Invalid(_))));
+            assert!(matches!(engine.set_roles_of("ada@desk.test", &[Role::Operator]).await, Err(Refusal::Invalid(_))));
+            assert_eq!(desk.visitor(&ada).await.person().roles, [Role::Member, Role::Admin]);
+        }
+        engine.set_roles_of("Max@desk.test", &[Role::Admin, Role::Approver]).await.expect("changed");
+        assert_eq!(desk.visitor(&desk.max).await.person().roles, [Role::Member, Role::Approver, Role::Admin]);
+        let other = desk.second_node().await;
+        let (one, two) = tokio::join!(engine.disable_person("ada@desk.test"), other.disable_person("max@desk.test"));
+        assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+        assert_eq!(engine.disable_person("olga@desk.test").await, Ok(true), "she is none");
+        for email in ["nobody@desk.test", ""] {
+            assert_eq!(engine.disable_person(email).await, Err(Refusal::NotFound));
+            assert_eq!(engine.enable_person(email).await, Err(Refusal::NotFound));
+            assert_eq!(engine.set_roles_of(email, &[]).await, Err(Refusal::NotFound));
+        }
+    }
+}
+
+on_both! {
+    /// Wherever a name comes in; what is there already is shown with what hides in it named.
+    async fn a_name_that_hides_something_and_an_address_that_is_none_are_refused_at_the_door(desk: Desk) {
+        let engine = &desk.engine;
+        let ada = desk.visitor(&admin(&desk, "Ada").await).await;
+        let fields = |came: Result<(), Refusal>| match came {
+            Err(Refusal::Invalid(errors)) => errors.iter().map(|error| error.field.clone()).collect::<Vec<_>>().join(" "),
+            other => panic!("{other:?}"),
+        };
+        let (name, email) = ("Ann\u{200b}".to_owned(), "<eve@desk.test>".to_owned());
+        let person = PersonWanted { email: email.clone(), name: name.clone(), roles: vec![], password: None };
+        assert_eq!(fields(engine.add_person(person).await.map(drop)), "/email /name");
+        let guest = InvitationWanted { email: email.clone(), name: name.clone(), roles: vec![] };
+        assert_eq!(fields(engine.invite(&ada, guest).await.map(drop)), "/email /name");
+        assert_eq!(fields(engine.change_account(&ada, &name, None).await), "/name");
+        for table in ["person_roles", "keys", "agents", "invitations", "persons"] {
+            desk.database.run(&format!("DELETE FROM {table}")).await.expect("emptied");
+        }
+        let link = engine.set_up_link().await.expect("storage").expect("a link");
+        assert_eq!(fields(engine.set_up(link.reveal(), &email, &name, PASSWORD).await.map(drop)), "/email /name");
+    }
+}
+
+on_both! {
     async fn disabling_does_what_it_says_and_enabling_what_is_left(desk: Desk) {
         let engine = &desk.engine;
         let ada = desk.visitor(&admin(&desk, "Ada").await).await;

@@ -19,7 +19,7 @@ async fn asked(desk: &Desk, person: &Person) -> usize {
 
 async fn decided_by(desk: &Desk, id: CallId) -> Vec<String> {
     let item = desk.engine.item(&desk.visitor(&desk.olga).await, id).await.expect("storage");
-    item.expect("an operator sees it").decided_by
+    item.expect("an operator sees it").decided_by.into_iter().map(|one| one.name).collect()
 }
 
 on_both! {

@@ -6,7 +6,7 @@ mod desk;
 use desk::{Claims, Desk, SoftKey, confirm, decline};
 use engine::browser_session::{LONGEST, SessionWanted};
 use engine::passkey::{Asked, Assertion, StepUp, Wanted};
-use engine::{Actor, Engine, Happened, ManyFault};
+use engine::{Actor, Engine, Happened, ManyFault, OverrideWanted};
 use model::refusal::PasskeyFault;
 use model::{Ability, Answer, CallId, CallStatus, EventType, Person, Proof, Refusal, Surface};
 use serde_json::json;
@@ -319,6 +319,48 @@ on_both! {
         desk.confirms(&desk.ann, id).await.expect("held before, and nobody had looked at it since");
         let ann = Holder::new(&desk, &desk.ann, 1).await;
         assert_eq!(ann.confirms(&desk, later).await, Ok(CallStatus::Sending));
+    }
+}
+
+on_both! {
+    /// Whoever overrides those who decide proves it as they would have to: for that call, once.
+    async fn an_override_takes_one_too(desk: Desk) {
+        rule(&desk, "approvers = [\"role:approver\"]");
+        let olga = Holder::new(&desk, &desk.olga, 1).await;
+        let me = desk.visitor(&desk.olga).await;
+        let (id, other) = (held(&desk, "a").await, held(&desk, "b").await);
+        let item = desk.engine.open_to_override(&me, id).await.expect("opened").expect("it can be overridden");
+        assert!(item.step_up && item.may_override);
+        let version = item.preview.expect("a preview").version;
+        let view_token = desk.engine.view_token(&me, id, &version);
+        desk.pass(1);
+        let overrides = |assertion: Option<Assertion>| {
+            let (desk, me, version, view_token, session) = (&desk, &me, &version, &view_token, olga.session);
+            async move {
+                let proof = assertion.map(|assertion| StepUp { assertion, session });
+                let wanted = OverrideWanted { version, view_token, target: "", reason: "Away.", proof: proof.as_ref() };
+                desk.engine.override_call(me, id, wanted).await.map(|call| call.status)
+            }
+        };
+        assert!(is_required(&overrides(None).await.expect_err("no passkey"), id));
+        let elsewhere = desk.engine.open_to_override(&me, other).await.expect("opened").expect("it can be overridden");
+        let asked = olga.asked(&desk, other, &elsewhere.preview.expect("a preview").version).await.expect("asked");
+        assert_eq!(overrides(Some(olga.key.sign(&asked))).await, Err(UNFIT), "another call's");
+        let late = olga.key.sign(&olga.asked(&desk, id, &version).await.expect("asked"));
+        desk.pass(61);
+        assert_eq!(overrides(Some(late)).await, Err(UNFIT), "too old");
+        assert!(desk.upstream.writes().is_empty());
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM decisions").await, 0);
+        let assertion = olga.key.sign(&olga.asked(&desk, id, &version).await.expect("asked"));
+        assert_eq!(overrides(Some(assertion)).await, Ok(CallStatus::Sending));
+        desk.ended(id).await;
+        assert_eq!(desk.upstream.writes().len(), 1);
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM decisions WHERE kind = 'override' AND passkey_id IS NOT NULL").await, 1);
+        let events = desk.engine.events(&me, &engine::PageAsked::default()).await.expect("events").items;
+        let told = events.iter().find(|event| event.r#type == EventType::Overridden).expect("it is told");
+        assert_eq!((told.proof, told.by), (Some(Proof::Passkey), Some(desk.olga.id)));
+        let story = desk.engine.story(&me, desk.receipts().await[0].id).await.expect("storage").expect("a story");
+        assert!(story.steps.iter().any(|step| matches!(step.happened, Happened::Overridden { with_passkey: true, .. })));
     }
 }
 

@@ -114,4 +114,6 @@ pub struct HeldCall {
     pub step_up: bool,
     /// What would be sent.
     pub preview: Preview,
+    /// The person in whose place this one decides it while a delegation runs; `null`: by their own right.
+    pub r#for: Option<PersonId>,
 }

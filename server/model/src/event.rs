@@ -13,6 +13,10 @@ words! {
         Held = "call.held",
         /// A person said yes or no.
         Decided = "call.decided",
+        /// An operator looked at what is in a call that others decide.
+        Opened = "call.opened",
+        /// An operator overrode those who decide it.
+        Overridden = "call.overridden",
         /// A person took a yes back in time.
         Undone = "call.undone",
         /// A person told how a call with an unknown outcome ended.
@@ -33,6 +37,14 @@ words! {
         Withdrawn = "action.withdrawn",
         /// Nobody knows whether it happened.
         InDoubt = "action.in_doubt",
+        /// With this call a person let through more like it.
+        GrantMade = "grant.made",
+        /// A standing grant let this call through.
+        GrantUsed = "grant.used",
+        /// The standing grant that was made with this call has ended.
+        GrantEnded = "grant.ended",
+        /// Somebody revoked the standing grant that was made with this call.
+        GrantRevoked = "grant.revoked",
     }
 }
 
@@ -71,6 +83,8 @@ pub struct Event {
     pub upstream_status: Option<u16>,
     /// The receipt, if one was written.
     pub receipt_id: Option<ReceiptId>,
+    /// Who did it: of `call.opened` and `call.overridden`; `null` for all others.
+    pub by: Option<PersonId>,
     /// What whoever decided has proved anew who they are with, where the action asks for it (`step_up`).
     pub proof: Option<Proof>,
 }

@@ -116,6 +116,8 @@ id!(/// A browser that somebody is signed in with.
     BrowserSessionId, BrowserSessionTag, "ses");
 id!(/// A passkey of somebody's.
     PasskeyId, PasskeyTag, "pky");
+id!(/// That somebody stands in for somebody else for a while.
+    DelegationId, DelegationTag, "dlg");
 id!(/// An account that is offered to somebody by a link.
     InvitationId, InvitationTag, "inv");
 

@@ -33,8 +33,8 @@ pub use decision::{Decision, Verdict};
 pub use effect::Effect;
 pub use event::{Event, EventType, Proof};
 pub use id::{
-    AgentId, ApprovalId, BrowserId, BrowserSessionId, CallId, EventId, InvitationId, KeyId, NoticeId,
-    PasskeyId, PauseId, PersonId, ReceiptId, TenantId,
+    AgentId, ApprovalId, BrowserId, BrowserSessionId, CallId, DelegationId, EventId, InvitationId, KeyId,
+    NoticeId, PasskeyId, PauseId, PersonId, ReceiptId, TenantId,
 };
 pub use listing::Listing;
 pub use passed::Passed;

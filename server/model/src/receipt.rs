@@ -39,13 +39,21 @@ words! {
 /// What allowed a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Approval {
-    /// The approval's id; `null` when nobody had to approve.
+    /// The approval's id, of a standing grant the grant's; `null` when nobody had to approve.
     pub id: Option<ApprovalId>,
     /// What it was.
     pub kind: ApprovalKind,
-    /// The people who confirmed.
+    /// The people who confirmed; of an override who overrode; of a standing grant who made it.
     pub by: Vec<PersonId>,
-    /// When the last of them did.
+    /// For each of `by` the one in whose place they confirmed while a delegation ran; `null`: they did by their own right.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub r#for: Vec<Option<PersonId>>,
+    /// The words of whoever overrode; `null` for every other kind.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub reason: Option<String>,
+    /// When the last of them did; of a standing grant when it was made.
     pub at: Option<Time>,
 }
 
@@ -117,6 +125,8 @@ pub struct ReceiptFacts {
     pub approval: Approval,
     /// The names of the people who confirmed, in the order of `approval.by`.
     pub approved_by: Vec<String>,
+    /// The names of those in whose place they confirmed, in the order of `approval.for`; `null`: by their own right.
+    pub approved_for: Vec<Option<String>>,
     /// What the upstream answered; `null` while nobody knows, and for a handler.
     pub upstream_status: Option<u16>,
     /// How it ended.

@@ -74,6 +74,12 @@ pub fn visible_text(text: &str, place: Place) -> String {
     out
 }
 
+/// Whether something in a text cannot be seen, or hides, moves or covers what stands beside it. A letter of another script
+/// is seen, so it is none of this.
+pub fn hides(text: &str, place: Place) -> bool {
+    visible(text, place).iter().any(|piece| matches!(piece, Piece::Chip(Chip { shown: None, .. })))
+}
+
 /// Words of warning when a host is not written in plain ASCII letters, or only stands for one that is not.
 pub fn host_hint(host: &str) -> Option<&'static str> {
     if !host.is_ascii() {

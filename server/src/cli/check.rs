@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use engine::catalogue::Catalogue;
+use engine::catalogue::{Catalogue, ProviderSettings};
 use engine::credential_secret::{SecretStanding, standing_in_environment, warning};
 use serde_json::json;
 
@@ -27,6 +27,7 @@ impl Check {
             Ok(catalogue) => {
                 let mut warnings = without_secret(config, &catalogue).await;
                 warnings.extend(engine::notice::warnings(&catalogue));
+                warnings.extend(config::locked_out(config, &catalogue, &Environment::of_process()).await);
                 let json = json!({ "file": file, "valid": true, "mistakes": [], "warnings": warnings });
                 let lines: Vec<_> = warnings.iter().map(|warning| format!("\nWarning: {warning}")).collect();
                 self.output.print(&json, &format!("{file}: no mistakes{}", lines.concat()))?;
@@ -53,7 +54,8 @@ impl Check {
 async fn without_secret(config: &Config, catalogue: &Catalogue) -> Vec<String> {
     let mut told = Vec::new();
     let mut in_store = Vec::new();
-    for credential in catalogue.credentials() {
+    let own = catalogue.sign_in.oidc.as_ref().and_then(ProviderSettings::credential);
+    for credential in catalogue.credentials().map(AsRef::as_ref).chain(own.as_ref()) {
         match standing_in_environment(credential) {
             Some(standing) => told.extend(warning(credential, standing)),
             None => in_store.push(credential),

@@ -58,10 +58,15 @@ async fn tell_how_to_set_up(engine: &Engine) -> Result<(), Failure> {
     if let Some(token) = link {
         tracing::warn!("nobody has an account yet: the first admin is made with the link that stands below");
         let url = engine.public_url();
+        let passwords = if engine.catalogue().sign_in.passwords {
+            ""
+        } else {
+            " (passwords are switched off: the admin signs in through the provider afterwards)"
+        };
         // A console that is closed shows nothing; the server goes on.
         let _ = writeln!(
             std::io::stderr(),
-            "\nSet up this desk, once, at\n\n    {url}/set-up/{}\n",
+            "\nSet up this desk, once, at{passwords}\n\n    {url}/set-up/{}\n",
             token.reveal()
         );
     }

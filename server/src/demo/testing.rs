@@ -59,13 +59,18 @@ pub(crate) struct Told {
 
 impl Desk {
     pub(crate) async fn open() -> Self {
+        Self::with(&format!("max_held = {MAX_HELD}\nvia_wait = \"1s\""), "").await
+    }
+
+    /// The same with these lines in the `[server]` of its catalogue, and these at its end.
+    pub(crate) async fn with(settings: &str, more: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let ambient = Ambient::system();
         let secrets = Secrets::fresh(&ambient);
         let (shop, odd) = (loopback().await, loopback().await);
         let at = |listener: &TcpListener| listener.local_addr().expect("an address");
         let places = Places { desk: SocketAddr::from((Ipv4Addr::LOCALHOST, 8087)), upstream: at(&shop) };
-        let text = catalogue(places, at(&odd));
+        let text = catalogue(places, at(&odd), settings, more);
         let upstream = Upstream::new(&secrets, ambient.clone());
         let router = upstream.clone().router();
         tokio::spawn(upstream.serve(shop));
@@ -132,10 +137,20 @@ impl Desk {
     /// A browser session of Ann's: its cookie.
     pub(crate) async fn sign_in_as_ann(&self) -> String {
         let ann = &self.cast.people[0];
-        let form = [("email", ann.email), ("password", ann.password.as_str())];
+        self.sign_in(ann.email, &ann.password).await
+    }
+
+    /// A browser session: its cookie.
+    pub(crate) async fn sign_in(&self, email: &str, password: &str) -> String {
+        let form = [("email", email), ("password", password)];
         let told = self.ask("POST", "/do/sign-in").form(&form).ok(303).await;
         let set = told.headers["set-cookie"].to_str().expect("text");
         set.split(';').next().unwrap_or_default().to_owned()
+    }
+
+    /// Every route, and what goes around all of them.
+    pub(crate) const fn app(&self) -> &Router {
+        &self.app
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask<'_> {
@@ -191,9 +206,13 @@ impl Ask<'_> {
 
     /// A form of one of the desk's own pages.
     pub(crate) fn form(self, fields: &[(&str, &str)]) -> Self {
+        self.header("origin", "http://127.0.0.1:8087").urlencoded(fields)
+    }
+
+    /// A form, from wherever the headers say.
+    pub(crate) fn urlencoded<V: AsRef<str>>(self, fields: &[(&str, V)]) -> Self {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        let ask = self.header("origin", "http://127.0.0.1:8087");
-        ask.header("content-type", "application/x-www-form-urlencoded").raw(body.into_bytes())
+        self.header("content-type", "application/x-www-form-urlencoded").raw(body.into_bytes())
     }
 
     /// Bytes that say they are JSON.
@@ -214,6 +233,12 @@ impl Ask<'_> {
 
     pub(crate) async fn send(self) -> Told {
         told(self.desk.app.clone(), self.request.body(self.body).expect("a request")).await
+    }
+
+    /// Sends it, and leaves a body that goes on unread.
+    pub(crate) async fn head(self) -> Told {
+        let (parts, _) = self.open().await.into_parts();
+        Told { status: parts.status.as_u16(), headers: parts.headers, body: Value::Null, bytes: Vec::new() }
     }
 
     /// Sends it and expects a problem.
@@ -264,13 +289,13 @@ async fn told(router: Router, request: Request<Body>) -> Told {
 }
 
 /// The demo's catalogue and what tests need beside it.
-fn catalogue(places: Places, odd: SocketAddr) -> String {
-    let more = include_str!("testing.toml")
+fn catalogue(places: Places, odd: SocketAddr, settings: &str, end: &str) -> String {
+    let more = [include_str!("testing.toml"), end]
+        .concat()
         .replace("@ODD_HOST@", &odd.to_string())
         .replace("@ODD@", &format!("http://{odd}"))
         .replace("@UPSTREAM@", &places.upstream_url());
-    filled_in(places).replace("[server]", &format!("[server]\nmax_held = {MAX_HELD}\nvia_wait = \"1s\""))
-        + &more
+    filled_in(places).replace("[server]", &format!("[server]\n{settings}")) + &more
 }
 
 async fn loopback() -> TcpListener {

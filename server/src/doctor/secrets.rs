@@ -1,6 +1,7 @@
 //! The sealing keys and the credentials' secrets: whether they are there. None is ever told.
 
-use engine::catalogue::Catalogue;
+use engine::catalogue::{Catalogue, ProviderSettings};
+use engine::credential::Credential;
 use engine::credential_secret::{SecretStanding, standing_in_environment, warning};
 use engine::keyring::{self, KeyringError};
 use engine::reseal::KeyUse;
@@ -28,6 +29,7 @@ pub(super) async fn examine(
     match config::open(config, catalogue, environment).await {
         Ok(engine) => {
             findings.extend(sealed(&engine).await);
+            findings.extend(super::pause::examine(&engine).await);
             engine.close().await;
         }
         Err(failure) => {
@@ -71,8 +73,10 @@ fn key(config: &Config, environment: &Environment, is_current: bool) -> Finding 
 }
 
 fn in_environment(catalogue: &Catalogue) -> Vec<Finding> {
-    let standing = |credential| warning(credential, standing_in_environment(credential)?);
-    catalogue.credentials().filter_map(|credential| standing(credential).map(missing)).collect()
+    let standing = |credential: &Credential| warning(credential, standing_in_environment(credential)?);
+    let own = catalogue.sign_in.oidc.as_ref().and_then(ProviderSettings::credential);
+    let all = catalogue.credentials().map(AsRef::as_ref).chain(own.as_ref());
+    all.filter_map(|credential| standing(credential).map(missing)).collect()
 }
 
 fn missing(warning: String) -> Finding {
@@ -85,7 +89,7 @@ fn missing(warning: String) -> Finding {
 
 /// What is in the database: whether every key that seals something is here, and every secret.
 async fn sealed(engine: &Engine) -> Vec<Finding> {
-    let (uses, lines) = match (engine.key_uses().await, engine.credential_lines().await) {
+    let (uses, lines) = match (engine.key_uses().await, engine.secret_lines().await) {
         (Ok(uses), Ok(lines)) => (uses, lines),
         (Err(refusal), _) | (_, Err(refusal)) => {
             return vec![Finding::bad(KEY, refusal.problem().detail, "Look at the database.")];
@@ -97,6 +101,9 @@ async fn sealed(engine: &Engine) -> Vec<Finding> {
     let usable = lines.iter().filter(|line| line.standing == SecretStanding::Usable).count();
     if usable == lines.len() && usable > 0 {
         findings.push(Finding::good("credential", "every credential has its secret."));
+    }
+    if let Ok(Some(warning)) = engine.locked_out().await {
+        findings.push(Finding::mind("sign_in", warning, "Try it before everybody is signed out."));
     }
     findings
 }

@@ -60,7 +60,7 @@ async fn answer(
 }
 
 /// What the browser calls itself.
-fn browser(headers: &HeaderMap) -> String {
+pub(super) fn browser(headers: &HeaderMap) -> String {
     headers
         .get(header::USER_AGENT)
         .map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned())

@@ -40,7 +40,7 @@ struct Looks {
     due: Instant,
 }
 
-/// The stream of whoever is signed in: messages `change` with `{"calls": […], "all": false, "waiting": n}`, each with the id of the
+/// The stream of whoever is signed in: messages `change` with `{"calls": […], "all": false, "journal": false, "waiting": n}`, each with the id of the
 /// last event that it tells of. It begins behind `Last-Event-ID`, and the first message tells how many calls wait.
 pub(super) async fn follow(State(engine): State<Engine>, session: Session, headers: HeaderMap) -> Response {
     match open(engine, &session, &headers).await {
@@ -126,7 +126,8 @@ impl Looks {
 }
 
 fn message(change: &Change) -> Event {
-    let data = json!({ "calls": change.calls, "all": change.all, "waiting": change.waiting }).to_string();
+    let Change { calls, all, journal, waiting, .. } = change;
+    let data = json!({ "calls": calls, "all": all, "journal": journal, "waiting": waiting }).to_string();
     let message = Event::default().event("change").data(data);
     match change.last {
         Some(last) => message.id(last.to_string()),
@@ -172,16 +173,19 @@ mod tests {
             (200, &"no-store".parse().expect("a value"))
         );
         assert_eq!(stream.headers()["content-type"], "text/event-stream");
-        assert_eq!(told(&mut stream).await, (None, json!({ "calls": [], "all": false, "waiting": 0 })));
+        assert_eq!(
+            told(&mut stream).await,
+            (None, json!({ "calls": [], "all": false, "journal": false, "waiting": 0 }))
+        );
         let (one, _) = desk.held("refund", &json!({ "order": "O-2041", "amount": "24.90" })).await;
         let (last, news) = told(&mut stream).await;
-        assert_eq!(news, json!({ "calls": [one], "all": false, "waiting": 1 }));
+        assert_eq!(news, json!({ "calls": [one], "all": false, "journal": false, "waiting": 1 }));
         drop(stream);
         let (two, _) = desk.held("refund", &json!({ "order": "O-2041", "amount": "4.90" })).await;
         let again = live(&desk, &cookie).header("last-event-id", &last.expect("an id"));
         assert_eq!(
             told(&mut again.open().await).await.1,
-            json!({ "calls": [two], "all": false, "waiting": 2 })
+            json!({ "calls": [two], "all": false, "journal": false, "waiting": 2 })
         );
     }
 

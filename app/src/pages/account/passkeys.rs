@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::account::Ways;
 use engine::account_event::AccountEvent;
 use engine::passkey::OwnPasskey;
 use leptos::prelude::*;
@@ -19,11 +20,13 @@ pub(super) struct Passkeys {
     own: Vec<OwnPasskey>,
     /// Until when they may be changed.
     proved_until: Option<Time>,
+    /// Whether there is a password to prove it with.
+    has_password: bool,
     events: Vec<AccountEvent>,
 }
 
 impl Passkeys {
-    pub(super) async fn of(visit: &Visit, me: &engine::PersonActor) -> Result<Self, Refusal> {
+    pub(super) async fn of(visit: &Visit, me: &engine::PersonActor, ways: &Ways) -> Result<Self, Refusal> {
         let engine = &visit.engine;
         let proved_until = match visit.session {
             Some(session) => engine.proved_until(session).await?,
@@ -32,6 +35,7 @@ impl Passkeys {
         Ok(Self {
             own: engine.own_passkeys(me).await?,
             proved_until,
+            has_password: ways.has_password && engine.catalogue().sign_in.passwords,
             events: engine.own_account_events(me).await?,
         })
     }
@@ -64,7 +68,7 @@ impl Passkeys {
             <section class="circle" id="passkeys" aria-labelledby="passkeys-head">
                 <h2 id="passkeys-head">"Passkeys"</h2>
                 {alert::alert(posted.as_ref())}
-                <p class="hint">"Your fingerprint, your face or a security key in the place of your password. Some calls are confirmed with one alone."</p>
+                <p class="hint">"Your fingerprint, your face or a security key, to sign in with. Some calls are confirmed with one alone."</p>
                 {list}
                 {act}
                 {self.happened(now)}
@@ -135,14 +139,23 @@ impl Passkeys {
                 </form>
             }
         });
+        let with_password = self.has_password.then(|| {
+            view! {
+                <form class="stack" method="post" action=form::PROVE aria-labelledby="prove" novalidate>
+                    {password_field("proof", "Your password", "current-password", None, posted)}
+                    <button class="button-strong">"Prove it"</button>
+                </form>
+            }
+        });
+        // A fresh sign-in proves it as well, and is the one way for whoever has neither.
+        let anew = (!self.has_password)
+            .then(|| view! { <p class="hint">"To sign out and sign in again proves it too."</p> });
         view! {
             <h3 id="prove">"First prove that it is you"</h3>
             <p class="hint">"Adding or removing a passkey takes that, and it is good for five minutes."</p>
-            <form class="stack" method="post" action=form::PROVE aria-labelledby="prove" novalidate>
-                {password_field("proof", "Your password", "current-password", None, posted)}
-                <button class="button-strong">"Prove it"</button>
-            </form>
+            {with_password}
             {with_one}
+            {anew}
         }
         .into_any()
     }

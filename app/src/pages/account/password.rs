@@ -2,15 +2,45 @@
 
 use std::sync::Arc;
 
+use engine::account::Ways;
 use leptos::prelude::*;
 use model::Person;
 
 use crate::form::{self, Posted};
-use crate::parts::alert;
+use crate::parts::{alert, text};
 use crate::visit::Visit;
 
-/// The form for a new password.
-pub(super) fn password(visit: &Visit, person: &Person) -> AnyView {
+/// The form for a new password, and where else the person signs in.
+pub(super) fn password(visit: &Visit, person: &Person, ways: &Ways) -> AnyView {
+    let counts = visit.engine.catalogue().sign_in.passwords;
+    let has_form = counts && ways.has_password;
+    view! {
+        {(!has_form || !ways.identities.is_empty()).then(|| elsewhere(ways, counts))}
+        {has_form.then(|| form(visit, person))}
+    }
+    .into_any()
+}
+
+fn elsewhere(ways: &Ways, counts: bool) -> AnyView {
+    let issuers: Vec<_> = ways.identities.iter().map(|own| text::line(&own.issuer)).collect();
+    let said = if !counts {
+        "Passwords are switched off at this desk."
+    } else if ways.has_password {
+        "You have a password too."
+    } else {
+        "You have no password."
+    };
+    view! {
+        <section class="circle" aria-labelledby="ways-head">
+            <h2 id="ways-head">"How you sign in"</h2>
+            <ul class="plain">{issuers.into_iter().map(|issuer| view! { <li>"Through " {issuer}</li> }).collect_view()}</ul>
+            <p class="hint">{said}</p>
+        </section>
+    }
+    .into_any()
+}
+
+fn form(visit: &Visit, person: &Person) -> AnyView {
     let posted = visit.posted(form::PASSWORD);
     view! {
         <section class="circle" aria-labelledby="password-head">

@@ -21,7 +21,7 @@ pub(super) fn invited(visit: &Visit, invitations: &[InvitationLine], now: Time) 
         view! { <ul class="members" aria-label="Invited">{lines}</ul> }
     });
     view! {
-        <section class="circle narrow" id="invited" aria-labelledby="invite-head">
+        <section class="circle circle-new" id="invited" aria-labelledby="invite-head">
             <h2 id="invite-head">"Invite somebody"</h2>
             {alert::alert(withdrawn.as_ref())}
             {once(posted.as_ref())}

@@ -176,27 +176,26 @@ impl Asked {
 }
 
 impl Wanted {
-    pub(crate) async fn ask(&self, desk: &Filled) {
+    /// Asks for it once: how many lines came.
+    pub(crate) async fn ask(&self, desk: &Filled) -> usize {
         let who = desk.person(self.who).await;
         match &self.kind {
             Kind::Done(filter, page) => {
-                desk.engine.done(&who, filter, page).await.expect("a page");
+                desk.engine.done(&who, filter, page).await.expect("a page").items.len()
             }
             Kind::Story(id) => {
                 desk.engine.story(&who, *id).await.expect("storage").expect("a receipt");
+                1
             }
             Kind::Inbox => {
-                desk.engine
-                    .inbox(&who, &InboxFilter::default(), &PageAsked::default())
-                    .await
-                    .expect("a page");
+                let inbox = desk.engine.inbox(&who, &InboxFilter::default(), &PageAsked::default()).await;
+                inbox.expect("a page").items.len()
             }
             Kind::Count => {
                 desk.engine.inbox_count(&who).await.expect("a number");
+                1
             }
-            Kind::InDoubt => {
-                desk.engine.in_doubt(&who).await.expect("a list");
-            }
+            Kind::InDoubt => desk.engine.in_doubt(&who).await.expect("a list").len(),
         }
     }
 }

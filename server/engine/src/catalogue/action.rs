@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::action::Annotations;
 use model::{Effect, FieldError, OfferedAction, Preview, Refusal, Surface};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::approvers::Approver;
 use super::convert::Conversion;
@@ -78,6 +79,8 @@ pub struct Action {
     pub rules: Vec<InputRule>,
     /// What a call of it does.
     pub(super) work: Work,
+    /// SHA-256 over everything that the catalogue says of it itself.
+    pub(super) definition: [u8; 32],
 }
 
 /// What the input may not be: where `when` is true, `field` is at fault.
@@ -190,6 +193,23 @@ impl Action {
             Some(tool) => Some(format!("{} {}", tool.binding(), credential.unwrap_or_default())),
             None => credential,
         }
+    }
+
+    /// SHA-256 over everything that the catalogue says of it: the entry itself, its credential whole, and the definition
+    /// of its tool. It is another one whenever any of that is.
+    pub(crate) fn pin(&self) -> [u8; 32] {
+        // Every field of a credential stands in its `Debug`, the secret does not: no new one can be forgotten here.
+        let credential = self.credential.as_deref().map(|credential| format!("{credential:?}"));
+        let tool = self.tool_call().map(|tool| format!("{} {}", tool.upstream().url, tool.name()));
+        let mut digest = Sha256::new_with_prefix(b"countersign pin 1");
+        digest.update(self.definition);
+        let says = format!("{} {}", self.name, self.effect.as_str());
+        for part in [Some(says), credential, self.binding(), tool] {
+            let part = part.unwrap_or_default();
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+        }
+        digest.finalize().into()
     }
 
     /// Whether the catalogue says what the model is told of an answer.

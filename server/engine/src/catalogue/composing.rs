@@ -142,5 +142,7 @@ fn action(
         input: Arc::new(input),
         rules: Vec::new(),
         work,
+        // What its server says of it is bound by the pin's hash.
+        definition: [0; 32],
     }
 }

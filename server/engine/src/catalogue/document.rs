@@ -1,6 +1,7 @@
 //! The file as a tree of values that know where they stand, and typed reading that notes what does not fit.
 
 use serde_json::{Map, Number, Value};
+use sha2::{Digest, Sha256};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -111,6 +112,11 @@ impl Node {
             Kind::Array(items) => Value::Array(items.iter().map(Node::to_json).collect()),
             Kind::Table(entries) => Value::Object(json_of(entries)),
         }
+    }
+
+    /// SHA-256 over what it says, wherever it stands.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.to_json().to_string()).into()
     }
 
     /// The part that a JSON Pointer names, or the deepest part on the way to it.
@@ -339,6 +345,12 @@ mod tests {
         ("[[webhook]]", "[[webhook]]\n\"?\" = 1"),
         ("[[webhook]]", "[[webhook]]\nkind = \"?\""),
         ("[[webhook]]", "[[webhook]]\nsecret = { \"?\" = 1 }"),
+        ("[sign_in]", "[sign_in]\n\"?\" = 1"),
+        ("[sign_in]", "[sign_in.oidc]\n\"?\" = 1"),
+        (
+            "[sign_in]",
+            "[sign_in.oidc]\nissuer = \"https://a.example\"\nclient_id = \"c\"\nclient_secret = { \"?\" = 1 }",
+        ),
         ("[[action]]", "[[action]]\npreview = { \"?\" = 1 }"),
         ("[[action]]", "[[action]]\npreview = { fields = [{ \"?\" = 1 }] }"),
         ("[[action]]", "[[action]]\nrefusals = [{ \"?\" = 1 }]"),

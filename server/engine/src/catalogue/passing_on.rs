@@ -87,6 +87,7 @@ fn passing_on(surface: Surface, credential: Option<Arc<Credential>>, effect: Eff
         input: raw_request::schema(),
         rules: Vec::new(),
         work: Work::PassedOn,
+        definition: [0; 32],
     }
 }
 

@@ -152,6 +152,7 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         fixed,
         work: work?,
         input: Arc::new(input?),
+        definition: node.digest(),
     };
     (name.is_some() && effect.is_some()).then_some(action)
 }

@@ -33,7 +33,7 @@ const LONGEST_PAUSE: i64 = 3_600;
 const GIVEN_UP_AFTER: i64 = 86_400;
 
 /// Seconds for which it can be seen how a notice ended.
-const KEPT: i64 = 86_400;
+pub(super) const KEPT: i64 = 86_400;
 
 /// The places of each way. Mail has one server, browsers and webhooks have many.
 #[derive(Debug)]
@@ -95,6 +95,9 @@ impl Engine {
     pub(crate) async fn delete_old_notices(&self, limit: i64) -> Result<u64, StoreError> {
         let before = self.now().plus_seconds(-KEPT);
         let tellings = self.store().delete_old_tellings(before, limit).await?;
+        // Longer than they are looked for, or they would be told again.
+        let tellings =
+            tellings.max(self.store().delete_old_overrides(before.plus_seconds(-KEPT), limit).await?);
         Ok(tellings.max(self.store().delete_old_notices(before, limit).await?))
     }
 
@@ -153,15 +156,27 @@ impl Engine {
         let before = self.waiting_before(now);
         let waiting = if let Some(name) = notice.addressee.strip_prefix(WEBHOOK) {
             let Some(webhook) = self.catalogue().webhook(name).cloned() else { return Ok(None) };
+            if notice.kind == Kind::Overridden {
+                return self.overridden(notice).await;
+            }
             self.store().waiting_for_subjects(&webhook.to, None, before, now).await?
         } else {
             let Ok(person) = notice.addressee.parse::<PersonId>() else { return Ok(None) };
             if notice.channel == Channel::Mail && !self.store().notice_choices(person).await?.mail {
                 return Ok(None);
             }
+            if notice.kind == Kind::Overridden {
+                return self.overridden(notice).await;
+            }
             self.store().waiting_for_person(person, before, now).await?
         };
         Ok(Some(waiting).filter(|waiting| !waiting.is_empty()))
+    }
+
+    /// The overrides that the notice tells of.
+    async fn overridden(&self, notice: &NoticeRow) -> Result<Option<Vec<Waiting>>, StoreError> {
+        let told = self.store().overridden_for(&notice.addressee, notice.created_at).await?;
+        Ok(Some(told).filter(|told| !told.is_empty()))
     }
 
     /// Whether the browser is still there, and still this person's.
@@ -204,7 +219,7 @@ impl Engine {
         let now = self.now();
         let mut tx = self.store().begin().await?;
         // Tellings first, as where they are owed: two that wait for each other would wait for ever.
-        for one in told {
+        for one in told.iter().filter(|_| notice.kind == Kind::Waiting) {
             tx.claim_telling(&notice.addressee, one.call, now).await?;
         }
         if !tx.end_notice(notice.id, self.node(), NoticeEnd { outcome, problem, at: now }).await? {
@@ -212,6 +227,12 @@ impl Engine {
         }
         if notice.kind == Kind::Waiting && tx.owes_more(notice.id, &notice.addressee, told).await? {
             tx.insert_notice(&self.after(notice, outcome, now)).await?;
+        }
+        if notice.kind == Kind::Overridden
+            && outcome == Outcome::Sent
+            && let Some(since) = tx.owed_override(&notice.addressee, notice.created_at, told).await?
+        {
+            tx.insert_notice(&NewNotice { created_at: since, ..self.after(notice, outcome, now) }).await?;
         }
         tx.commit().await
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use chrono_tz::Tz;
-use model::{CallId, NoticeId, PersonId, Time};
+use model::{ApprovalId, CallId, NoticeId, PersonId, Time};
 
+use super::outbox::KEPT;
 use super::{Channel, Kind, WEBHOOK};
 use crate::engine::Engine;
-use crate::store::{NewNotice, StoreError};
+use crate::store::{NewNotice, StoreError, Tx};
 use crate::time_zone;
 
 /// The most pairs of a person and a call that one turn takes on.
@@ -36,14 +37,56 @@ impl Engine {
                 let ways = self.ways_to(person, has_mail, now).await?;
                 self.owe(&addressee, &calls, &ways, now).await?;
             }
+            self.plan_overridden(now, has_mail).await?;
         }
         self.plan_webhooks(now).await
+    }
+
+    /// Whoever may decide a call that somebody has overridden is owed word of it.
+    async fn plan_overridden(&self, now: Time, has_mail: bool) -> Result<(), StoreError> {
+        let since = now.plus_seconds(-KEPT);
+        let mut by_person: BTreeMap<String, (PersonId, Vec<ApprovalId>)> = BTreeMap::new();
+        for (person, decision) in self.store().people_overridden(since, now, has_mail, BATCH).await? {
+            by_person.entry(person.to_string()).or_insert((person, Vec::new())).1.push(decision);
+        }
+        for (addressee, (person, decisions)) in by_person {
+            let ways = self.ways_to(person, has_mail, now).await?;
+            self.owe_overridden(&addressee, &decisions, &ways, now).await?;
+        }
+        Ok(())
+    }
+
+    /// In one transaction: who claims the telling of an override puts it into the outbox.
+    async fn owe_overridden(
+        &self,
+        addressee: &str,
+        decisions: &[ApprovalId],
+        ways: &[Way],
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let mut tx = self.store().begin().await?;
+        let mut claimed = false;
+        for decision in decisions {
+            claimed |= tx.claim_override(addressee, *decision, now).await?;
+        }
+        if !claimed {
+            return Ok(());
+        }
+        self.insert_notices(&mut tx, addressee, Kind::Overridden, ways, now).await?;
+        tx.commit().await
     }
 
     async fn plan_webhooks(&self, now: Time) -> Result<(), StoreError> {
         let webhooks: Vec<_> = self.catalogue().webhooks().cloned().collect();
         for webhook in webhooks {
             let addressee = format!("{WEBHOOK}{}", webhook.name);
+            let since = now.plus_seconds(-KEPT);
+            let overrides = self.store().overrides_for_subjects(&webhook.to, &addressee, since, now).await?;
+            if !overrides.is_empty() {
+                let due_at = self.next_telling(&addressee, Channel::Webhook, "", now).await?;
+                let way = Way { channel: Channel::Webhook, target: String::new(), due_at };
+                self.owe_overridden(&addressee, &overrides, &[way], now).await?;
+            }
             let before = self.waiting_before(now);
             let waiting =
                 self.store().waiting_for_subjects(&webhook.to, Some(&addressee), before, now).await?;
@@ -85,7 +128,7 @@ impl Engine {
     }
 
     /// The zone of the clock that somebody's quiet hours are told by.
-    pub(super) async fn zone_of(&self, person: PersonId) -> Result<Tz, StoreError> {
+    pub(crate) async fn zone_of(&self, person: PersonId) -> Result<Tz, StoreError> {
         let person = self.store().person(person).await?;
         Ok(person.and_then(|person| time_zone::named(&person.time_zone?)).unwrap_or(Tz::UTC))
     }
@@ -119,18 +162,30 @@ impl Engine {
         if !claimed {
             return Ok(());
         }
+        self.insert_notices(&mut tx, addressee, Kind::Waiting, ways, now).await?;
+        tx.commit().await
+    }
+
+    async fn insert_notices(
+        &self,
+        tx: &mut Tx,
+        addressee: &str,
+        kind: Kind,
+        ways: &[Way],
+        now: Time,
+    ) -> Result<(), StoreError> {
         for way in ways {
             let new = NewNotice {
                 id: NoticeId::from_uuid(self.ambient().uuid()),
                 addressee,
                 channel: way.channel,
                 target: &way.target,
-                kind: Kind::Waiting,
+                kind,
                 created_at: now,
                 due_at: way.due_at,
             };
             tx.insert_notice(&new).await?;
         }
-        tx.commit().await
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use url::Url;
 
 use super::words::Words;
-use super::{NotDelivered, WEBHOOK};
+use super::{Kind, NotDelivered, WEBHOOK};
 use crate::catalogue::{Webhook, WebhookKind, WebhookUrl};
 use crate::credential::{Credential, HostRule, SecretSource};
 use crate::egress::{NeverLeft, Sent};
@@ -45,7 +45,7 @@ impl Engine {
         let mut headers = vec![(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         let (body, proof) = match &webhook.kind {
             WebhookKind::Standard { secret } => {
-                let body = standard_body(words, &desk, self.now());
+                let body = standard_body(notice.kind, words, &desk, self.now());
                 let signature = signature(&key(secret)?, &id, seconds, &body);
                 headers.push((ID, HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("?"))));
                 headers.push((TIMESTAMP, HeaderValue::from(seconds)));
@@ -138,10 +138,11 @@ fn of_environment(variable: &str) -> Result<String, NotDelivered> {
         .map_err(|_| NotDelivered::Later(format!("The environment variable {variable} is not set.")))
 }
 
-fn standard_body(words: &Words, desk: &str, now: model::Time) -> Vec<u8> {
+fn standard_body(kind: Kind, words: &Words, desk: &str, now: model::Time) -> Vec<u8> {
+    let kind = if kind == Kind::Overridden { "calls.overridden" } else { "calls.waiting" };
     let data =
         json!({ "count": words.count, "oldest_at": words.oldest, "url": format!("{desk}{}", words.path) });
-    json!({ "type": "calls.waiting", "timestamp": now, "data": data }).to_string().into_bytes()
+    json!({ "type": kind, "timestamp": now, "data": data }).to_string().into_bytes()
 }
 
 /// `v1,` and base64 of the HMAC over id, timestamp and body.

@@ -34,6 +34,9 @@ impl Words {
                 oldest: None,
             };
         }
+        if kind == Kind::Overridden {
+            return Self::of_overridden(waiting, who, zone);
+        }
         let oldest = waiting.iter().map(|one| one.since).min();
         let since = oldest.map(|time| written(time, zone));
         let since = since.unwrap_or_default();
@@ -50,6 +53,22 @@ impl Words {
             ),
         };
         Self { title, since, path, count: waiting.len().min(usize::from(MOST_CALLS)), oldest }
+    }
+
+    /// Of calls that somebody overrode, in their order.
+    fn of_overridden(told: &[Waiting], who: &str, zone: Tz) -> Self {
+        let whose = if who == "you" { "you decide" } else { "other people decide" };
+        let at = told.last().map(|one| written(one.since, zone)).unwrap_or_default();
+        let (title, since) = match told {
+            [_] => (format!("An operator overrode a call that {whose}"), format!("That was on {at}.")),
+            many => (
+                format!("Operators overrode {} calls that {whose}", counted(many.len()).to_lowercase()),
+                format!("The latest was on {at}."),
+            ),
+        };
+        let path = told.last().map_or_else(|| "/inbox".to_owned(), |one| format!("/inbox/{}", one.call));
+        let count = told.len().min(usize::from(MOST_CALLS));
+        Self { title, since, path, count, oldest: told.first().map(|one| one.since) }
     }
 
     /// The text of a mail.
@@ -105,6 +124,19 @@ mod tests {
             since(Tz::America__New_York),
             "It has waited since 30 November 2026, 04:30 (America/New York)."
         );
+    }
+
+    #[test]
+    fn an_override_says_so_and_where_to_look() {
+        let one = waiting(1);
+        let words = Words::of(Kind::Overridden, &one, "you", Tz::UTC);
+        assert_eq!(words.title, "An operator overrode a call that you decide");
+        assert_eq!(
+            (words.since, words.path),
+            ("That was on 30 November 2026, 09:30 UTC.".to_owned(), format!("/inbox/{}", one[0].call))
+        );
+        let many = Words::of(Kind::Overridden, &waiting(1_001), "you", Tz::UTC);
+        assert_eq!(many.title, "Operators overrode more than 1000 calls that you decide");
     }
 
     #[test]

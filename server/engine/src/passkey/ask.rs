@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::ceremony::ALGORITHMS;
 use super::{TO_ANSWER, TO_CONFIRM, digest, user_handle};
-use crate::actor::{Decider, PersonActor};
+use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::party::Party;
 use crate::seal::Purpose;
@@ -20,7 +20,7 @@ pub enum Wanted {
     Add,
     /// To prove anew who they are.
     Prove,
-    /// To confirm this call, as it is shown.
+    /// To confirm this call as it is shown, or to override those who do.
     Confirm {
         /// The call.
         call: CallId,
@@ -100,7 +100,7 @@ impl Engine {
             }
             Wanted::Prove => (ChallengePurpose::Prove, TO_ANSWER, None),
             Wanted::Confirm { call, version, view_token } => {
-                self.may_be_asked(&me.decider()?, *call, version, view_token).await?;
+                self.may_be_asked(me, *call, version, view_token).await?;
                 (ChallengePurpose::Confirm, TO_CONFIRM, Some((*call, version.as_str())))
             }
         };
@@ -122,16 +122,20 @@ impl Engine {
         Ok(if purpose == ChallengePurpose::Add { of_a_new_one(asked, me) } else { asked })
     }
 
-    /// Whether this person decides the call, and its preview has been shown to them for long enough.
+    /// Whether this person decides the call or may override those who do, and its preview has been shown to them for long
+    /// enough.
     async fn may_be_asked(
         &self,
-        decider: &Decider,
+        me: &PersonActor,
         call: CallId,
         version: &str,
         view_token: &str,
     ) -> Result<(), Refusal> {
-        self.decides(decider, call).await?;
-        Ok(self.view_token_fits(view_token, decider.actor(), call, version)?)
+        match self.decides(&me.decider()?, call).await {
+            Err(Refusal::NotFound) => self.decides(&me.overrider()?, call).await?,
+            decides => decides?,
+        }
+        Ok(self.view_token_fits(view_token, me, call, version)?)
     }
 
     async fn credentials_of(&self, person: PersonId, party: &Party) -> Result<Vec<String>, Refusal> {

@@ -4,6 +4,7 @@ use model::{FieldError, PasskeyId, Refusal, Time};
 
 use super::ceremony::{self, Attestation, Kind};
 use super::{Assertion, TO_ANSWER, digest, unfit};
+use crate::account::PASSWORDS_OFF;
 use crate::account_event::AccountEventType;
 use crate::actor::PersonActor;
 use crate::engine::Engine;
@@ -75,9 +76,13 @@ impl Engine {
     /// Proves anew, with the password, who is signed in. The session is to get another id.
     ///
     /// # Errors
-    /// `Invalid` on `/present`; `RateLimited` when it was guessed at too often; `Denied` without a live session.
+    /// `Invalid` on `/present`, and where passwords are switched off; `RateLimited` when it was guessed at too often; `Denied`
+    /// without a live session.
     pub async fn prove_with_password(&self, me: &PersonActor, password: &str) -> Result<(), Refusal> {
         me.in_person()?;
+        if !self.catalogue().sign_in.passwords {
+            return Err(Refusal::invalid("/present", PASSWORDS_OFF));
+        }
         let proof = self.store().proof_of(me.id()).await?.ok_or(Refusal::NotFound)?;
         if self.is_password_of(me.id(), password, proof.password_hash).await? {
             return Ok(());

@@ -26,7 +26,7 @@ impl Engine {
         assertion: &Assertion,
         from: Option<IpAddr>,
     ) -> Result<Option<SignedIn>, Refusal> {
-        let counted = self.count_address(from).await?;
+        let counted = self.count_from(from).await?;
         let party = self.party().map_err(|_| Refusal::NotFound)?;
         let row = self.store().passkey_by_credential(&assertion.id).await?.filter(|row| row.rp == party.id);
         let looked =

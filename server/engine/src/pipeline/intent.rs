@@ -1,11 +1,11 @@
 //! What passed the gate is made durable: the claim, the call with its sealed input and the spent prompt, in one
-//! transaction. Nothing has left the desk before it, and nothing of it is there without the rest.
+//! transaction, with the use of a standing grant that lets it through. Nothing has left the desk before it, and nothing of it is there without the rest.
 
 use model::Refusal;
 use model::refusal::TokenFault;
 
 use super::claim;
-use super::gate::approvers;
+use super::gate::{approvers, hold_after_all};
 use super::stage::{Clearing, Head};
 use super::stop::Stop;
 use crate::engine::Engine;
@@ -19,7 +19,7 @@ pub(super) async fn store(
     clearing: Clearing,
     state: CallState,
 ) -> Result<(CallRow, StoredRequest), Stop> {
-    let Clearing { ready, claim, outgoing, approval, prompt } = clearing;
+    let Clearing { ready, claim, outgoing, approval, prompt, granted } = clearing;
     let input_hash = ready.input_hash.bytes();
     let stored = StoredRequest {
         arguments: ready.arguments,
@@ -48,7 +48,17 @@ pub(super) async fn store(
     {
         return Err(Refusal::RateLimited { retry_after: 60 }.into());
     }
-    tx.insert_call(&new).await?;
+    let status = new.row.state.status();
+    if let Some(granted) = granted {
+        if !granted.take(engine, &mut tx, head, status).await? {
+            drop(tx);
+            return Err(Stop::answered(hold_after_all(engine, head, claim, *granted).await?));
+        }
+        tx.insert_call(&new).await?;
+        granted.note(&mut tx, head).await?;
+    } else {
+        tx.insert_call(&new).await?;
+    }
     if let Some(claim) = claim
         && !tx.insert_claim(claim, head.id, head.at).await?
     {

@@ -6,7 +6,7 @@ use super::stage::Head;
 use crate::engine::Engine;
 
 /// A journal line about a call on its way.
-pub(super) fn event(engine: &Engine, head: &Head, r#type: EventType, status: CallStatus) -> Event {
+pub(crate) fn event(engine: &Engine, head: &Head, r#type: EventType, status: CallStatus) -> Event {
     Event {
         id: EventId::from_uuid(engine.ambient().uuid()),
         at: engine.now(),
@@ -21,6 +21,7 @@ pub(super) fn event(engine: &Engine, head: &Head, r#type: EventType, status: Cal
         upstream_status: None,
         receipt_id: None,
         proof: None,
+        by: None,
     }
 }
 

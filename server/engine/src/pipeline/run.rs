@@ -15,7 +15,9 @@ use crate::store::CallState;
 use crate::{handling, passing_on, sending, upstream};
 
 pub(super) async fn run(engine: &Engine, call: Call<Cleared>) -> Answered {
-    if call.head.action.effect.is_write() { write(engine, call).await } else { read(engine, call).await }
+    // A read that a standing grant let through leaves what a confirmed one leaves.
+    let is_kept = call.head.action.effect.is_write() || call.data.granted.is_some();
+    if is_kept { write(engine, call).await } else { read(engine, call).await }
 }
 
 /// Sends a read. It leaves no row and no receipt, only its event.
@@ -45,7 +47,7 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
     answer(head.surface, conclusion, None)
 }
 
-/// Sends a write, once.
+/// Sends a write, or what was approved, once.
 async fn write(engine: &Engine, call: Call<Cleared>) -> Answered {
     let (head, clearing) = (call.head, call.data);
     // The durable intent.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::SharedAction;
 use crate::actor::Actor;
 use crate::catalogue::Caller;
+use crate::grant::Granted;
 use crate::idempotency::IdempotencyKey;
 use crate::input_hash::InputHash;
 use crate::outgoing::Outgoing;
@@ -45,6 +46,7 @@ pub(crate) struct Sent {
 }
 
 /// What is known once the input is prepared.
+#[derive(Clone)]
 pub(crate) struct Ready {
     /// What the control fields asked.
     pub(crate) control: Control,
@@ -57,6 +59,7 @@ pub(crate) struct Ready {
 }
 
 /// What the control fields asked.
+#[derive(Clone)]
 pub(crate) struct Control {
     pub(crate) dry_run: bool,
     pub(crate) confirm_token: Option<String>,
@@ -78,6 +81,8 @@ pub(crate) struct Clearing {
     pub(super) approval: Approval,
     /// The prompt that is spent together with the intent.
     pub(super) prompt: Option<[u8; 32]>,
+    /// The standing grant of which a use is taken together with the intent.
+    pub(super) granted: Option<Box<Granted>>,
 }
 
 /// A stage of the pipeline.

@@ -15,7 +15,7 @@ impl Store {
     ) -> Result<Vec<AccountEvent>, StoreError> {
         let rows = sqlx::query(
             "SELECT e.id, e.at, e.person_id, p.name, e.type, e.about FROM account_events e JOIN persons p ON p.id = e.person_id \
-             WHERE ($1 IS NULL OR e.person_id = $1) ORDER BY e.id DESC LIMIT $2",
+             WHERE ($1 IS NULL OR e.person_id = $1) ORDER BY e.id DESC LIMIT $2 + 0",
         )
         .bind(person.map(|id| id.to_string()))
         .bind(limit)

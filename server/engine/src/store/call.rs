@@ -9,6 +9,7 @@ use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
 use super::pause::PAUSED;
+use super::right::{DECIDES, OPERATES, OVERRIDES, OVERRODE, OWN_VOICES, VOICE, mine};
 use super::{Store, StoreError, Tx, Window};
 
 /// A call as it is stored.
@@ -199,12 +200,16 @@ impl Unsent {
 }
 
 /// How one person stands to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Standing {
     /// It is their own agents' or their own call.
     pub owns: bool,
     /// They may decide it.
     pub decides: bool,
+    /// The other one in whose place they may.
+    pub stands_in_for: Option<PersonId>,
+    /// They may override those who decide it.
+    pub overrides: bool,
 }
 
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
@@ -214,23 +219,6 @@ pub(super) const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effe
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
 pub(super) const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
-
-/// Whether the person `$1` may decide `c`.
-pub(super) const DECIDES: &str = "(EXISTS (SELECT 1 FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-    WHERE ca.call_id = c.id AND s.person_id = $1) AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
-
-/// What the person `$1` is called in lists of approvers: found once for a list, not for each of its rows.
-pub(super) const MINE: &str =
-    "WITH mine AS MATERIALIZED (SELECT subject FROM person_subjects WHERE person_id = $1)";
-
-/// The same as `DECIDES` and `OPERATES`, behind `MINE`.
-pub(super) const DECIDES_AS_MINE: &str = "(EXISTS (SELECT 1 FROM call_approvers ca WHERE ca.call_id = c.id AND ca.subject IN (SELECT subject FROM mine)) \
-    AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = $1))";
-pub(super) const OPERATES_AS_MINE: &str = "EXISTS (SELECT 1 FROM mine WHERE subject = 'role:operator')";
-
-/// Whether the person `$1` is an operator: they may settle every call.
-pub(super) const OPERATES: &str =
-    "EXISTS (SELECT 1 FROM person_subjects s WHERE s.person_id = $1 AND s.subject = 'role:operator')";
 
 impl Store {
     /// The call with this id, for the desk itself.
@@ -253,29 +241,60 @@ impl Store {
         &self,
         person: PersonId,
         id: CallId,
+        now: Time,
     ) -> Result<Option<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT}, {} {FROM} WHERE c.id = $2 AND (c.person_id = $1 OR {DECIDES} OR {OPERATES})",
+            "{} {SELECT}, {} {FROM} WHERE c.id = $2 AND (c.person_id = $1 OR {DECIDES} OR {OPERATES} OR {OVERRODE})",
+            mine("$3"),
             standing()
         ));
-        let row =
-            sqlx::query(sql).bind(person.to_string()).bind(id.to_string()).fetch_optional(&self.read).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((read(&row)?, read_standing(&row)?)))
+        self.seen(sql, person, id, now).await
     }
 
-    /// The held calls that the person may decide, newest first.
-    pub async fn held_for(
+    /// The call with this id, however it stands, if the person may override those who decide it.
+    pub async fn call_to_override(
+        &self,
+        person: PersonId,
+        id: CallId,
+        now: Time,
+    ) -> Result<Option<(CallRow, Standing)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{} {SELECT}, {} {FROM} WHERE c.id = $2 AND {OVERRIDES}",
+            mine("$3"),
+            standing()
+        ));
+        self.seen(sql, person, id, now).await
+    }
+
+    /// `$1` is the person, `$2` the call, `$3` now.
+    async fn seen(
+        &self,
+        sql: sqlx::AssertSqlSafe<String>,
+        person: PersonId,
+        id: CallId,
+        now: Time,
+    ) -> Result<Option<(CallRow, Standing)>, StoreError> {
+        let row = sqlx::query(sql)
+            .bind(person.to_string())
+            .bind(id.to_string())
+            .bind(now.micros())
+            .fetch_optional(&self.read)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((read(&row)?, read_standing(&row, person)?)))
+    }
+
+    /// The held calls that the person may override, newest first.
+    pub async fn held_of_others(
         &self,
         person: PersonId,
         window: &Window,
         now: Time,
     ) -> Result<Listing<CallRow>, StoreError> {
-        // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES_AS_MINE} \
-             AND c.id < $3 ORDER BY c.id DESC LIMIT $4) {SELECT} {} ORDER BY c.id DESC",
-            FROM.replacen("calls c", "held c", 1)
+            "{} {SELECT} {FROM} WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND c.id < $3 AND {OVERRIDES} \
+             ORDER BY c.id DESC LIMIT $4 + 0",
+            mine("$2")
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())
@@ -287,29 +306,64 @@ impl Store {
         page(window, &rows)
     }
 
+    /// The held calls that the person may decide, newest first, each with how they stand to it.
+    pub async fn held_for(
+        &self,
+        person: PersonId,
+        window: &Window,
+        now: Time,
+    ) -> Result<Listing<(CallRow, Standing)>, StoreError> {
+        // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES} \
+             AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT}, {} {} ORDER BY c.id DESC",
+            mine("$2"),
+            standing(),
+            FROM.replacen("calls c", "held c", 1)
+        ));
+        let rows = sqlx::query(sql)
+            .bind(person.to_string())
+            .bind(now.micros())
+            .bind(window.before_id())
+            .bind(window.fetch())
+            .fetch_all(&self.read)
+            .await?;
+        let rows = rows.iter().map(|row| Ok((read(row)?, read_standing(row, person)?)));
+        let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(window.page(rows, |(row, _)| row.id.to_string()))
+    }
+
     /// How many held calls the person may decide; when there are more than `most`, that.
     pub async fn count_held_for(&self, person: PersonId, now: Time, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 \
-             AND {DECIDES_AS_MINE} LIMIT $3) w"
+            "{} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 \
+             AND {DECIDES} LIMIT $3 + 0) w",
+            mine("$2")
         ));
         let count = sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).bind(most);
         Ok(count.fetch_one(&self.read).await?)
     }
 
     /// How many calls whose outcome is not known the person may settle; when there are more than `most`, that.
-    pub async fn count_in_doubt_for(&self, person: PersonId, most: i64) -> Result<i64, StoreError> {
+    pub async fn count_in_doubt_for(
+        &self,
+        person: PersonId,
+        now: Time,
+        most: i64,
+    ) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'in_doubt' \
-             AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) LIMIT $2) w"
+            "{} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'in_doubt' \
+             AND ({OPERATES} OR {DECIDES}) LIMIT $3 + 0) w",
+            mine("$2")
         ));
-        Ok(sqlx::query_scalar(sql).bind(person.to_string()).bind(most).fetch_one(&self.read).await?)
+        let count = sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).bind(most);
+        Ok(count.fetch_one(&self.read).await?)
     }
 
     /// The person's own calls and their agents', newest first.
     pub async fn calls_of(&self, person: PersonId, window: &Window) -> Result<Listing<CallRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{SELECT} {FROM} WHERE c.person_id = $1 AND c.id < $2 ORDER BY c.id DESC LIMIT $3"
+            "{SELECT} {FROM} WHERE c.person_id = $1 AND c.id < $2 ORDER BY c.id DESC LIMIT $3 + 0"
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())
@@ -363,7 +417,7 @@ impl Store {
     /// Confirmed calls whose undo window has passed and that are not paused, oldest first.
     pub async fn calls_to_send(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let sql = format!(
-            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 AND NOT {PAUSED} ORDER BY send_at LIMIT $2"
+            "SELECT id FROM calls WHERE state = 'approved' AND send_at <= $1 AND NOT {PAUSED} ORDER BY send_at LIMIT $2 + 0"
         );
         self.ids(sqlx::AssertSqlSafe(sql), now, limit).await
     }
@@ -371,7 +425,7 @@ impl Store {
     /// Held calls that nobody decided in time.
     pub async fn calls_to_expire(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         self.ids(
-            "SELECT id FROM calls WHERE state = 'held' AND expires_at <= $1 ORDER BY expires_at LIMIT $2",
+            "SELECT id FROM calls WHERE state = 'held' AND expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0",
             now,
             limit,
         )
@@ -380,7 +434,7 @@ impl Store {
 
     /// Calls that were being sent by a process that answers for them no more.
     pub async fn calls_with_lapsed_lease(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
-        self.ids("SELECT id FROM calls WHERE state = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2", now, limit).await
+        self.ids("SELECT id FROM calls WHERE state = 'sending' AND lease_until <= $1 ORDER BY lease_until LIMIT $2 + 0", now, limit).await
     }
 
     /// Open calls that a key made and that have not been sent.
@@ -407,15 +461,12 @@ impl Store {
     /// How many held calls of others would go to the operators without this person
     /// ([`Tx::hand_over_orphans`](super::Tx::hand_over_orphans)).
     pub async fn orphans_without(&self, person: PersonId) -> Result<u64, StoreError> {
-        let count: i64 = sqlx::query_scalar(
+        let sql = sqlx::AssertSqlSafe(format!(
             "SELECT COUNT(*) FROM calls c WHERE c.state = 'held' AND COALESCE(c.person_id, '') <> $1 \
              AND NOT EXISTS (SELECT 1 FROM call_approvers o WHERE o.call_id = c.id AND o.subject = 'role:operator') \
-             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-             WHERE ca.call_id = c.id AND s.person_id <> $1 AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum",
-        )
-        .bind(person.to_string())
-        .fetch_one(&self.read)
-        .await?;
+             AND (SELECT COUNT(DISTINCT s.person_id) {OWN_VOICES} AND s.person_id <> $1) < c.quorum"
+        ));
+        let count: i64 = sqlx::query_scalar(sql).bind(person.to_string()).fetch_one(&self.read).await?;
         Ok(count.unsigned_abs())
     }
 
@@ -466,7 +517,7 @@ impl Store {
     pub async fn erase_results(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "UPDATE calls SET result = NULL, erase_at = NULL WHERE id IN \
-             (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
+             (SELECT id FROM calls WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);
@@ -530,12 +581,35 @@ impl Tx {
         version: Option<&str>,
         now: Time,
     ) -> Result<bool, StoreError> {
+        self.lock(DECIDES, id, decider, version, now).await
+    }
+
+    /// The same for whoever may override those who decide it.
+    pub async fn lock_to_override(
+        &mut self,
+        id: CallId,
+        person: PersonId,
+        version: Option<&str>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        self.lock(OVERRIDES, id, person, version, now).await
+    }
+
+    async fn lock(
+        &mut self,
+        right: &'static str,
+        id: CallId,
+        person: PersonId,
+        version: Option<&str>,
+        now: Time,
+    ) -> Result<bool, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "UPDATE calls AS c SET state = 'held' WHERE c.id = $2 AND c.state = 'held' AND c.expires_at > $3 \
-             AND ($4 IS NULL OR c.preview_version = $4) AND {DECIDES}"
+            "{} UPDATE calls AS c SET state = 'held' WHERE c.id = $2 AND c.state = 'held' AND c.expires_at > $3 \
+             AND ($4 IS NULL OR c.preview_version = $4) AND {right}",
+            mine("$3")
         ));
         let done = sqlx::query(sql)
-            .bind(decider.to_string())
+            .bind(person.to_string())
             .bind(id.to_string())
             .bind(now.micros())
             .bind(version)
@@ -599,15 +673,12 @@ impl Tx {
 
     /// Held calls that too few people can decide go to the operators: every one of them, or this one.
     pub async fn hand_over_orphans(&mut self, one: Option<CallId>) -> Result<u64, StoreError> {
-        let done = sqlx::query(
+        let sql = sqlx::AssertSqlSafe(format!(
             "INSERT INTO call_approvers (call_id, subject) SELECT c.id, 'role:operator' FROM calls c WHERE c.state = 'held' \
-             AND ($1 IS NULL OR c.id = $1) AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-             WHERE ca.call_id = c.id AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum \
-             ON CONFLICT DO NOTHING",
-        )
-        .bind(one.map(|id| id.to_string()))
-        .execute(&mut *self.inner)
-        .await?;
+             AND ($1 IS NULL OR c.id = $1) AND (SELECT COUNT(DISTINCT s.person_id) {OWN_VOICES}) < c.quorum \
+             ON CONFLICT DO NOTHING"
+        ));
+        let done = sqlx::query(sql).bind(one.map(|id| id.to_string())).execute(&mut *self.inner).await?;
         Ok(done.rows_affected())
     }
 
@@ -846,17 +917,23 @@ pub(super) fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
     })
 }
 
-/// The columns that say how the person `$1` stands to `c`.
+/// The columns that say how the person `$1` stands to `c`, behind `mine`.
 pub(super) fn standing() -> String {
     format!(
-        "CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, CASE WHEN {DECIDES} THEN 1 ELSE 0 END AS decides"
+        "CASE WHEN c.person_id = $1 THEN 1 ELSE 0 END AS owns, {VOICE} AS voice, CASE WHEN {OVERRIDES} THEN 1 ELSE 0 END AS overrides"
     )
 }
 
 /// The same, read. CASE gives INTEGER on PostgreSQL, hence the smaller type.
-pub(super) fn read_standing(row: &AnyRow) -> Result<Standing, StoreError> {
+pub(super) fn read_standing(row: &AnyRow, person: PersonId) -> Result<Standing, StoreError> {
     let columns = Columns::new("calls", "id", row);
-    Ok(Standing { owns: columns.small_flag("owns")?, decides: columns.small_flag("decides")? })
+    let voice: Option<PersonId> = columns.parse_maybe("voice")?;
+    Ok(Standing {
+        owns: columns.small_flag("owns")?,
+        decides: voice.is_some(),
+        stands_in_for: voice.filter(|voice| *voice != person),
+        overrides: columns.small_flag("overrides")?,
+    })
 }
 
 fn read_state(columns: &Columns<'_>) -> Result<CallState, StoreError> {

@@ -60,7 +60,7 @@ impl Store {
     pub async fn erase_answers(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "UPDATE claims SET answer = NULL, erase_at = NULL WHERE slot IN \
-             (SELECT slot FROM claims WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2)",
+             (SELECT slot FROM claims WHERE erase_at IS NOT NULL AND erase_at <= $1 ORDER BY erase_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);

@@ -25,12 +25,14 @@ pub struct Copied {
 /// What happens after a copy was made, the copy does not know. A write that was about to be sent was sent by then, a
 /// prompt was redeemed, somebody has signed out: none of it may begin again when the copy takes the database's place.
 /// A write on its way gets a lease that has run out, and recovery puts it in doubt.
-const TAKE_BACK: [&str; 4] = [
+const TAKE_BACK: [&str; 5] = [
     "UPDATE calls SET state = 'sending', lease_until = 0, lease_owner = 'a copy' \
      WHERE state IN ('approved', 'queued', 'sending') AND effect <> 'read'",
     "DELETE FROM prompts WHERE used_at IS NULL AND rejected_at IS NULL",
     "DELETE FROM sessions",
     "DELETE FROM invitations WHERE used_at IS NULL",
+    // How many uses were taken since, it does not know either.
+    "UPDATE grants SET ended_at = made_at, how = 'revoked', scope = NULL WHERE ended_at IS NULL",
 ];
 
 /// What a copy says when it has taken the database's place: everything is paused until somebody has looked.

@@ -54,7 +54,7 @@ impl Dialect {
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
                  PRAGMA busy_timeout = 10000; PRAGMA secure_delete = ON"
             }
-            Self::Postgres => "SET synchronous_commit = on; SET timezone = 'UTC'",
+            Self::Postgres => "SET synchronous_commit = on; SET timezone = 'UTC'; SET jit = off",
         };
         connection.execute(settings).await.map(|_| ())
     }

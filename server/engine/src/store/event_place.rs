@@ -4,11 +4,11 @@
 //! larger id. A place is given only to events that are visible, one after the other, so nothing ever comes in before a
 //! place that was read.
 
-use model::{CallId, Event, EventId, PersonId};
+use model::{CallId, Event, EventId, PersonId, Time};
 
-use super::call::{DECIDES, OPERATES};
 use super::columns::Columns;
 use super::event::{COLUMNS, FOR_PERSON, read};
+use super::right::{DECIDES, OPERATES, mine};
 use super::{Store, StoreError};
 
 /// Where a reader of the stream is: behind the event with this place.
@@ -45,7 +45,7 @@ impl Store {
         let done = sqlx::query(
             "INSERT INTO event_places (place, event_id) \
              SELECT (SELECT COALESCE(MAX(place), 0) FROM event_places) + ROW_NUMBER() OVER (ORDER BY event_id), event_id \
-             FROM (SELECT event_id FROM events_unplaced ORDER BY event_id LIMIT $1) AS oldest",
+             FROM (SELECT event_id FROM events_unplaced ORDER BY event_id LIMIT $1 + 0) AS oldest",
         )
         .bind(limit)
         .execute(&mut *tx.inner)
@@ -86,19 +86,22 @@ impl Store {
         &self,
         place: Place,
         person: PersonId,
+        now: Time,
         limit: i64,
     ) -> Result<(Vec<(EventId, CallId)>, Place), StoreError> {
         // A line of the journal that left no call behind (a read, a preview, a refusal) concerns no page.
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
-            "SELECT p.place, e.id, e.call_id FROM \
-             (SELECT place, event_id FROM event_places WHERE place > $2 ORDER BY place LIMIT $3) AS p \
+            "{} SELECT p.place, e.id, e.call_id FROM \
+             (SELECT place, event_id FROM event_places WHERE place > $2 ORDER BY place LIMIT $3 + 0) AS p \
              LEFT JOIN events e ON e.id = p.event_id AND EXISTS (SELECT 1 FROM calls c WHERE c.id = e.call_id AND \
              (c.person_id = $1 OR {DECIDES} OR ((e.type IN ('action.in_doubt', 'call.settled') OR c.settled_at IS NOT NULL) AND {OPERATES}))) \
-             ORDER BY p.place"
+             ORDER BY p.place",
+            mine("$4")
         )))
         .bind(person.to_string())
         .bind(place.0)
         .bind(limit)
+        .bind(now.micros())
         .fetch_all(&self.read)
         .await?;
         let Some(last) = rows.last() else { return Ok((Vec::new(), place)) };
@@ -134,7 +137,7 @@ impl Store {
     ) -> Result<(Vec<Event>, Place), StoreError> {
         let rows = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT p.place, {COLUMNS} FROM \
-             (SELECT place, event_id FROM event_places WHERE place > $1 ORDER BY place LIMIT $3) AS p \
+             (SELECT place, event_id FROM event_places WHERE place > $1 ORDER BY place LIMIT $3 + 0) AS p \
              LEFT JOIN events e ON e.id = p.event_id AND {FOR_PERSON} ORDER BY p.place"
         )))
         .bind(place.0)

@@ -1,5 +1,7 @@
 //! Groups: names with people in them. A group is there as long as somebody is in it.
 
+use std::collections::HashMap;
+
 use model::PersonId;
 
 use super::columns::Columns;
@@ -45,19 +47,41 @@ impl Store {
         }
         Ok(groups)
     }
+
+    /// How many held calls would go to the operators without each group, by its name
+    /// ([`Tx::hand_over_orphans`](super::Tx::hand_over_orphans)); a group that none needs is not in it.
+    pub async fn orphans_without_groups(&self) -> Result<HashMap<String, u64>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT g.subject, COUNT(*) AS held FROM call_approvers g JOIN calls c ON c.id = g.call_id \
+             WHERE g.subject LIKE 'group:%' AND c.state = 'held' \
+             AND NOT EXISTS (SELECT 1 FROM call_approvers o WHERE o.call_id = c.id AND o.subject = 'role:operator') \
+             AND (SELECT COUNT(DISTINCT s.person_id) FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = c.id AND ca.subject <> g.subject AND NOT (c.self_approval = 0 AND COALESCE(c.person_id, '') = s.person_id)) < c.quorum \
+             GROUP BY g.subject",
+        )
+        .fetch_all(&self.read)
+        .await?;
+        let counted = rows.iter().map(|row| {
+            let columns = Columns::new("call_approvers", "subject", row);
+            let subject: String = columns.get("subject")?;
+            let held: i64 = columns.get("held")?;
+            Ok((subject.trim_start_matches("group:").to_owned(), held.unsigned_abs()))
+        });
+        counted.collect()
+    }
 }
 
 impl Tx {
-    /// Puts a person into a group; a member stays one.
-    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<(), StoreError> {
-        sqlx::query(
+    /// Puts a person into a group. `false`: they are in it.
+    pub async fn add_to_group(&mut self, group: &str, person: PersonId) -> Result<bool, StoreError> {
+        let done = sqlx::query(
             "INSERT INTO group_members (group_name, person_id) VALUES ($1, $2) ON CONFLICT DO NOTHING",
         )
         .bind(group)
         .bind(person.to_string())
         .execute(&mut *self.inner)
         .await?;
-        Ok(())
+        Ok(done.rows_affected() > 0)
     }
 
     /// Takes a person, or everybody, out of a group. `false`: they are not in it.

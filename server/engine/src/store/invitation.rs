@@ -4,6 +4,7 @@ use model::{InvitationId, PersonId, Role, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::{Columns, to_json};
+use super::identity::Offered;
 use super::{Store, StoreError, Tx};
 use crate::token::HashedToken;
 
@@ -55,7 +56,7 @@ impl Store {
     /// Forgets invitations that have lapsed, used ones among them, at most so many.
     pub async fn delete_old_invitations(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);
@@ -127,6 +128,25 @@ impl Tx {
         let done =
             sqlx::query(sql).bind(now.micros()).bind(hash.0.to_vec()).execute(&mut *self.inner).await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Uses the good invitation of this address up, once, and tells what it offers; `None`: there is none, or not any
+    /// more.
+    pub async fn use_invitation_of(&mut self, email: &str, now: Time) -> Result<Option<Offered>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "UPDATE invitations SET used_at = $1 WHERE email = $2 AND used_at IS NULL AND withdrawn_at IS NULL \
+             AND id IN (SELECT i.id FROM invitations i WHERE {GOOD} AND i.email = $2) RETURNING id, name, roles"
+        ));
+        let row = sqlx::query(sql)
+            .bind(now.micros())
+            .bind(email.to_owned())
+            .fetch_optional(&mut *self.inner)
+            .await?;
+        row.map(|row| {
+            let columns = Columns::new("invitations", "id", &row);
+            Ok(Offered { name: columns.get("name")?, roles: columns.json("roles")? })
+        })
+        .transpose()
     }
 
     /// Withdraws an invitation. `false`: it was withdrawn or used before, or there is none.

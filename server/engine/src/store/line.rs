@@ -3,10 +3,9 @@
 use model::{AgentId, CallId, Effect, Listing, PersonId, Time};
 use sqlx::any::AnyRow;
 
-use super::call::{
-    DECIDES, DECIDES_AS_MINE, FROM, MINE, OPERATES, OPERATES_AS_MINE, SELECT, read, read_standing, standing,
-};
+use super::call::{FROM, SELECT, read, read_standing, standing};
 use super::columns::Columns;
+use super::right::{DECIDES, OPERATES, mine};
 use super::{CallRow, Standing, Store, StoreError, Window};
 use crate::filter::{InboxFilter, InboxOrder};
 
@@ -22,14 +21,14 @@ fn columns() -> String {
 pub(crate) type Kind = (Option<String>, String, String, Effect);
 
 impl Store {
-    /// The held calls that the person may decide and that fit, in the order that is asked for.
+    /// The held calls that the person may decide and that fit, in the order that is asked for: each with how they stand to it.
     pub(crate) async fn held_lines(
         &self,
         person: PersonId,
         filter: &InboxFilter,
         window: &Window,
         now: Time,
-    ) -> Result<Listing<CallRow>, StoreError> {
+    ) -> Result<Listing<(CallRow, Standing)>, StoreError> {
         let place = match filter.order {
             // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
             InboxOrder::Newest => "c.expires_at + 0 > $2 AND $7 IS NOT NULL AND c.id < $8 ORDER BY c.id DESC",
@@ -42,9 +41,11 @@ impl Store {
             InboxOrder::Lapsing => window.behind_lapse(),
         };
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} {} {FROM} WHERE c.state = 'held' AND {DECIDES_AS_MINE} AND ($3 IS NULL OR a.name = $3) \
-             AND ($4 IS NULL OR c.action = $4) AND ($5 IS NULL OR c.effect = $5) AND {place} LIMIT $6",
-            columns()
+            "{} {}, {} {FROM} WHERE c.state = 'held' AND {DECIDES} AND ($3 IS NULL OR a.name = $3) \
+             AND ($4 IS NULL OR c.action = $4) AND ($5 IS NULL OR c.effect = $5) AND {place} LIMIT $6 + 0",
+            mine("$2"),
+            columns(),
+            standing()
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())
@@ -57,8 +58,8 @@ impl Store {
             .bind(id)
             .fetch_all(&self.read)
             .await?;
-        let rows = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        Ok(window.page(rows, |row| match (filter.order, row.expires_at) {
+        let rows = with_standing(&rows, person)?;
+        Ok(window.page(rows, |(row, _)| match (filter.order, row.expires_at) {
             (InboxOrder::Lapsing, Some(at)) => format!("{}_{}", at.micros(), row.id),
             _ => row.id.to_string(),
         }))
@@ -67,8 +68,9 @@ impl Store {
     /// Each kind of call among those that the person may decide, once.
     pub(crate) async fn kinds_held_for(&self, person: PersonId, now: Time) -> Result<Vec<Kind>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} SELECT DISTINCT a.name AS agent_name, c.action, c.title, c.effect {FROM} \
-             WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES_AS_MINE}"
+            "{} SELECT DISTINCT a.name AS agent_name, c.action, c.title, c.effect {FROM} \
+             WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES}",
+            mine("$2")
         ));
         let rows = sqlx::query(sql).bind(person.to_string()).bind(now.micros()).fetch_all(&self.read).await?;
         let kind = |row: &AnyRow| {
@@ -87,14 +89,17 @@ impl Store {
     pub(crate) async fn in_doubt_for(
         &self,
         person: PersonId,
+        now: Time,
         limit: i64,
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{MINE} {}, {} {FROM} WHERE c.state = 'in_doubt' AND ({OPERATES_AS_MINE} OR {DECIDES_AS_MINE}) ORDER BY c.id DESC LIMIT $2",
+            "{} {}, {} {FROM} WHERE c.state = 'in_doubt' AND ({OPERATES} OR {DECIDES}) ORDER BY c.id DESC LIMIT $3 + 0",
+            mine("$2"),
             columns(),
             standing()
         ));
-        with_standing(&sqlx::query(sql).bind(person.to_string()).bind(limit).fetch_all(&self.read).await?)
+        let rows = sqlx::query(sql).bind(person.to_string()).bind(now.micros()).bind(limit);
+        with_standing(&rows.fetch_all(&self.read).await?, person)
     }
 
     /// Those of these calls that the person may see, in no order.
@@ -102,20 +107,22 @@ impl Store {
         &self,
         person: PersonId,
         calls: &[CallId],
+        now: Time,
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         if calls.is_empty() {
             return Ok(Vec::new());
         }
-        let places: Vec<_> = (2..calls.len() + 2).map(|place| format!("${place}")).collect();
+        let places: Vec<_> = (3..calls.len() + 3).map(|place| format!("${place}")).collect();
         let sql = sqlx::AssertSqlSafe(format!(
-            "{}, {} {FROM} WHERE c.id IN ({}) AND (c.person_id = $1 OR {DECIDES} OR {OPERATES})",
+            "{} {}, {} {FROM} WHERE c.id IN ({}) AND (c.person_id = $1 OR {DECIDES} OR {OPERATES})",
+            mine("$2"),
             columns(),
             standing(),
             places.join(", ")
         ));
-        let query = sqlx::query(sql).bind(person.to_string());
+        let query = sqlx::query(sql).bind(person.to_string()).bind(now.micros());
         let query = calls.iter().fold(query, |query, id| query.bind(id.to_string()));
-        with_standing(&query.fetch_all(&self.read).await?)
+        with_standing(&query.fetch_all(&self.read).await?, person)
     }
 
     /// What an agent asked for in a session before this call and the person may see, newest first.
@@ -125,11 +132,13 @@ impl Store {
         agent: AgentId,
         session: &str,
         before: CallId,
+        now: Time,
         limit: i64,
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{}, {} {FROM} WHERE c.agent_id = $2 AND c.session = $3 AND c.id < $4 \
-             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $5",
+            "{} {}, {} {FROM} WHERE c.agent_id = $2 AND c.session = $3 AND c.id < $4 \
+             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $5 + 0",
+            mine("$6"),
             columns(),
             standing()
         ));
@@ -139,9 +148,10 @@ impl Store {
             .bind(session)
             .bind(before.to_string())
             .bind(limit)
+            .bind(now.micros())
             .fetch_all(&self.read)
             .await?;
-        with_standing(&rows)
+        with_standing(&rows, person)
     }
 
     /// The twins of a stored call that the person may see, newest first: those that wait, are under way or in doubt, or
@@ -151,14 +161,16 @@ impl Store {
         person: PersonId,
         call: CallId,
         since: Time,
+        now: Time,
         limit: i64,
     ) -> Result<Vec<(CallRow, Standing)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{}, {} {FROM} JOIN calls o ON o.input_hash = c.input_hash AND o.action = c.action \
+            "{} {}, {} {FROM} JOIN calls o ON o.input_hash = c.input_hash AND o.action = c.action \
              AND COALESCE(o.person_id, '') = COALESCE(c.person_id, '') AND o.id <> c.id \
              WHERE o.id = $2 AND (c.state IN ('held', 'queued', 'approved', 'sending', 'running', 'in_doubt') \
              OR (c.state IN ('done', 'failed') AND c.ended_at > $3)) \
-             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $4",
+             AND (c.person_id = $1 OR {DECIDES} OR {OPERATES}) ORDER BY c.id DESC LIMIT $4 + 0",
+            mine("$5"),
             columns(),
             standing()
         ));
@@ -167,12 +179,13 @@ impl Store {
             .bind(call.to_string())
             .bind(since.micros())
             .bind(limit)
+            .bind(now.micros())
             .fetch_all(&self.read)
             .await?;
-        with_standing(&rows)
+        with_standing(&rows, person)
     }
 }
 
-fn with_standing(rows: &[AnyRow]) -> Result<Vec<(CallRow, Standing)>, StoreError> {
-    rows.iter().map(|row| Ok((read(row)?, read_standing(row)?))).collect()
+fn with_standing(rows: &[AnyRow], person: PersonId) -> Result<Vec<(CallRow, Standing)>, StoreError> {
+    rows.iter().map(|row| Ok((read(row)?, read_standing(row, person)?))).collect()
 }

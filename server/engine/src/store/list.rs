@@ -119,7 +119,7 @@ impl Window {
         if fits { Ok(self) } else { Err(Refusal::invalid("/cursor", fault)) }
     }
 
-    /// For `LIMIT $n`: one more than a page, to see whether there is another.
+    /// For `LIMIT $n + 0`: one more than a page, to see whether there is another.
     pub(super) fn fetch(&self) -> i64 {
         i64::from(self.limit) + 1
     }

@@ -5,10 +5,11 @@
 
 use std::collections::HashSet;
 
-use model::{CallId, NoticeId, PersonId, Time};
+use model::{ApprovalId, CallId, NoticeId, PersonId, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::Columns;
+use super::right::{ASKED, deciders_of, waiting_for};
 use super::{Store, StoreError, Tx};
 use crate::notice::{Channel, Choices, Kind, Outcome, Quiet};
 
@@ -68,17 +69,6 @@ pub(crate) struct Waiting {
 const COLUMNS: &str =
     "SELECT id, addressee, channel, target, kind, created_at, tries, problem, outcome, ended_at FROM notices";
 
-/// Held calls that have waited long enough, each with whom it asks; and, after this, `who` is asked by which name. Both are
-/// looked up once: from the few calls that are held, never from everything that somebody could once decide.
-const WAITING: &str = "WITH waiting AS MATERIALIZED (SELECT c.id AS id, c.created_at AS created_at, ca.subject AS subject, \
-    CASE WHEN c.self_approval = 0 THEN COALESCE(c.person_id, '') ELSE '' END AS barred \
-    FROM calls c CROSS JOIN call_approvers ca WHERE ca.call_id = c.id AND c.state = 'held' AND c.created_at <= $1 \
-    AND c.expires_at > $2), who AS MATERIALIZED (SELECT person_id, subject FROM person_subjects";
-
-/// The person `s.person_id` may decide the call `w`, and has not said yes already.
-const DECIDES: &str = "FROM waiting w JOIN who s ON s.subject = w.subject WHERE s.person_id <> w.barred \
-    AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.call_id = w.id AND d.person_id = s.person_id AND d.voided_at IS NULL)";
-
 /// The most calls that a notice counts. One more is looked at, so that it can say that there are more.
 pub(crate) const MOST_CALLS: u16 = 1_000;
 
@@ -93,11 +83,12 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<(PersonId, CallId)>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING}) SELECT DISTINCT s.person_id AS person_id, w.id AS id {DECIDES} \
+            "{} SELECT DISTINCT s.person_id AS person_id, w.id AS id {ASKED} \
              AND NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = s.person_id AND t.call_id = w.id) \
              AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = s.person_id), 1) = 1) \
              OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = s.person_id)) \
-             ORDER BY s.person_id, w.id LIMIT $4"
+             ORDER BY s.person_id, w.id LIMIT $4 + 0",
+            waiting_for("")
         ));
         let rows = sqlx::query(sql)
             .bind(before.micros())
@@ -122,8 +113,8 @@ impl Store {
         now: Time,
     ) -> Result<Vec<Waiting>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING} WHERE person_id = $3) SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
-             ORDER BY w.id LIMIT $4"
+            "{} SELECT DISTINCT w.id AS id, w.created_at AS created_at {ASKED} ORDER BY w.id LIMIT $4 + 0",
+            waiting_for(" WHERE person_id = $3")
         ));
         let query = sqlx::query(sql).bind(before.micros()).bind(now.micros()).bind(person.to_string());
         waiting(&query.bind(i64::from(MOST_CALLS) + 1).fetch_all(&self.read).await?)
@@ -140,11 +131,13 @@ impl Store {
     ) -> Result<Vec<Waiting>, StoreError> {
         let places: Vec<String> = (0..subjects.len()).map(|index| format!("${}", index + 5)).collect();
         let sql = sqlx::AssertSqlSafe(format!(
-            "{WAITING} WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))) \
-             SELECT DISTINCT w.id AS id, w.created_at AS created_at {DECIDES} \
+            "{} SELECT DISTINCT w.id AS id, w.created_at AS created_at {ASKED} \
              AND ($3 = '' OR NOT EXISTS (SELECT 1 FROM notice_told t WHERE t.addressee = $3 AND t.call_id = w.id)) \
-             ORDER BY w.id LIMIT $4",
-            places.join(", ")
+             ORDER BY w.id LIMIT $4 + 0",
+            waiting_for(&format!(
+                " WHERE person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({}))",
+                places.join(", ")
+            ))
         ));
         let mut query = sqlx::query(sql)
             .bind(before.micros())
@@ -155,6 +148,86 @@ impl Store {
             query = query.bind(subject.clone());
         }
         waiting(&query.fetch_all(&self.read).await?)
+    }
+
+    /// People who may decide a call that somebody has overridden since then, were not told of it, and can be told.
+    pub(crate) async fn people_overridden(
+        &self,
+        since: Time,
+        now: Time,
+        has_mail: bool,
+        limit: i64,
+    ) -> Result<Vec<(PersonId, ApprovalId)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT DISTINCT v.person_id AS person_id, d.id AS id {} AND d.kind = 'override' AND d.voided_at IS NULL AND d.at > $1 \
+             AND NOT EXISTS (SELECT 1 FROM notice_overrides t WHERE t.addressee = v.person_id AND t.decision_id = d.id) \
+             AND (($3 = 1 AND COALESCE((SELECT n.mail FROM notice_choices n WHERE n.person_id = v.person_id), 1) = 1) \
+             OR EXISTS (SELECT 1 FROM push_subscriptions b WHERE b.person_id = v.person_id)) \
+             ORDER BY v.person_id, d.id LIMIT $4 + 0",
+            deciders_of("$2")
+        ));
+        let rows = sqlx::query(sql)
+            .bind(since.micros())
+            .bind(now.micros())
+            .bind(i64::from(has_mail))
+            .bind(limit)
+            .fetch_all(&self.read)
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new("decisions", "id", row);
+                Ok((columns.parse("person_id")?, columns.parse("id")?))
+            })
+            .collect()
+    }
+
+    /// Overrides since then of calls that anybody of these subjects may decide, and that this webhook was not told of.
+    pub(crate) async fn overrides_for_subjects(
+        &self,
+        subjects: &[String],
+        addressee: &str,
+        since: Time,
+        now: Time,
+    ) -> Result<Vec<ApprovalId>, StoreError> {
+        let places: Vec<String> = (0..subjects.len()).map(|index| format!("${}", index + 4)).collect();
+        let sql = sqlx::AssertSqlSafe(format!(
+            "SELECT DISTINCT d.id AS id {} AND d.kind = 'override' AND d.voided_at IS NULL AND d.at > $1 \
+             AND NOT EXISTS (SELECT 1 FROM notice_overrides t WHERE t.addressee = $3 AND t.decision_id = d.id) \
+             AND v.person_id IN (SELECT x.person_id FROM person_subjects x WHERE x.subject IN ({})) ORDER BY d.id LIMIT 500",
+            deciders_of("$2"),
+            places.join(", ")
+        ));
+        let query = sqlx::query(sql).bind(since.micros()).bind(now.micros()).bind(addressee);
+        let query = subjects.iter().fold(query, |query, subject| query.bind(subject.clone()));
+        let rows = query.fetch_all(&self.read).await?;
+        rows.iter().map(|row| Columns::new("decisions", "id", row).parse("id")).collect()
+    }
+
+    /// Calls that were overridden and of which this addressee is owed word since then, oldest first. What was taken back is not
+    /// among them.
+    pub(crate) async fn overridden_for(
+        &self,
+        addressee: &str,
+        since: Time,
+    ) -> Result<Vec<Waiting>, StoreError> {
+        let query = sqlx::query(
+            "SELECT d.call_id AS id, d.at AS created_at FROM notice_overrides t JOIN decisions d ON d.id = t.decision_id \
+             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL ORDER BY d.id LIMIT $3 + 0",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .bind(i64::from(MOST_CALLS) + 1);
+        waiting(&query.fetch_all(&self.read).await?)
+    }
+
+    /// Forgets who was told of overrides long ago, at most so many.
+    pub(crate) async fn delete_old_overrides(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
+        let query = sqlx::query(
+            "DELETE FROM notice_overrides WHERE decision_id IN (SELECT decision_id FROM notice_overrides WHERE owed_at <= $1 LIMIT $2 + 0)",
+        )
+        .bind(before.micros())
+        .bind(limit);
+        self.write(query).await
     }
 
     /// When this addressee was last told of waiting calls on this way.
@@ -193,7 +266,8 @@ impl Store {
 
     /// The newest notices of somebody, newest first.
     pub(crate) async fn notices_of(&self, addressee: &str, limit: i64) -> Result<Vec<NoticeRow>, StoreError> {
-        let sql = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE addressee = $1 ORDER BY id DESC LIMIT $2"));
+        let sql =
+            sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE addressee = $1 ORDER BY id DESC LIMIT $2 + 0"));
         let rows = sqlx::query(sql).bind(addressee).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(notice).collect()
     }
@@ -277,7 +351,7 @@ impl Store {
     /// Forgets notices that ended long ago, at most so many.
     pub(crate) async fn delete_old_notices(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2)",
+            "DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE ended_at <= $1 ORDER BY ended_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);
@@ -288,7 +362,7 @@ impl Store {
     pub(crate) async fn delete_old_tellings(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
             "DELETE FROM notice_told WHERE call_id IN (SELECT t.call_id FROM notice_told t JOIN calls c ON c.id = t.call_id \
-             WHERE c.state NOT IN ('held', 'approved') AND t.told_at <= $1 LIMIT $2)",
+             WHERE c.state NOT IN ('held', 'approved') AND t.told_at <= $1 LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);
@@ -313,6 +387,43 @@ impl Tx {
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Claims the telling of an override. `false`: somebody has claimed it.
+    pub(crate) async fn claim_override(
+        &mut self,
+        addressee: &str,
+        decision: ApprovalId,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "INSERT INTO notice_overrides (addressee, decision_id, owed_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        )
+        .bind(addressee)
+        .bind(decision.to_string())
+        .bind(now.micros())
+        .execute(&mut *self.inner)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Since when an override is owed to the addressee of a notice that ends now and told `told`; `None`: it told of all.
+    pub(crate) async fn owed_override(
+        &mut self,
+        addressee: &str,
+        since: Time,
+        told: &[Waiting],
+    ) -> Result<Option<Time>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT d.call_id AS id, t.owed_at AS created_at FROM notice_overrides t JOIN decisions d ON d.id = t.decision_id \
+             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL",
+        )
+        .bind(addressee)
+        .bind(since.micros())
+        .fetch_all(&mut *self.inner)
+        .await?;
+        let untold = waiting(&rows)?.into_iter().filter(|owed| told.iter().all(|one| one.call != owed.call));
+        Ok(untold.map(|owed| owed.since).min())
     }
 
     /// Puts a notice into the outbox. One like it that is there and not sent tells of this too: when it is taken, or, by

@@ -132,7 +132,7 @@ impl Store {
     /// Forgets challenges that were made before then, at most so many.
     pub async fn delete_old_challenges(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM passkey_challenges WHERE hash IN (SELECT hash FROM passkey_challenges WHERE made_at < $1 ORDER BY made_at LIMIT $2)",
+            "DELETE FROM passkey_challenges WHERE hash IN (SELECT hash FROM passkey_challenges WHERE made_at < $1 ORDER BY made_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);

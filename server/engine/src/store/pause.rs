@@ -63,7 +63,7 @@ impl Store {
 
     /// The pauses of one scope, also those that ended, newest first.
     pub async fn pauses_of(&self, scope: PauseScope, limit: i64) -> Result<Vec<Pause>, StoreError> {
-        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE z.scope = $1 ORDER BY z.id DESC LIMIT $2"));
+        let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE z.scope = $1 ORDER BY z.id DESC LIMIT $2 + 0"));
         let rows = sqlx::query(sql).bind(scope.to_string()).bind(limit).fetch_all(&self.read).await?;
         rows.iter().map(read).collect()
     }

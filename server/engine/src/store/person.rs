@@ -4,6 +4,7 @@ use model::{Person, PersonId, Role, Time};
 use sqlx::any::AnyRow;
 
 use super::columns::Columns;
+use super::identity::Subject;
 use super::{Store, StoreError, Tx};
 
 /// A person's row with the roles beside it; one row per person.
@@ -29,6 +30,16 @@ impl Store {
         }
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} WHERE p.email = $1"));
         let row = sqlx::query(sql).bind(email.to_lowercase()).fetch_optional(&self.read).await?;
+        row.as_ref().map(|row| Ok((read(row)?, proof(row)?))).transpose()
+    }
+
+    /// The person whom a subject of a provider is linked to, and what a session of theirs has to be of.
+    pub async fn person_by_identity(&self, of: Subject<'_>) -> Result<Option<(Person, Proof)>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!(
+            "{SELECT} JOIN person_identities i ON i.person_id = p.id WHERE i.issuer = $1 AND i.subject = $2"
+        ));
+        let row = sqlx::query(sql).bind(of.issuer.to_owned()).bind(of.subject.to_owned());
+        let row = row.fetch_optional(&self.read).await?;
         row.as_ref().map(|row| Ok((read(row)?, proof(row)?))).transpose()
     }
 

@@ -68,7 +68,7 @@ impl Store {
     /// Forgets prompts that lapsed a day ago, at most so many.
     pub async fn delete_old_prompts(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM prompts WHERE hash IN (SELECT hash FROM prompts WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM prompts WHERE hash IN (SELECT hash FROM prompts WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0)",
         )
         .bind(now.plus_seconds(-86_400).micros())
         .bind(limit);

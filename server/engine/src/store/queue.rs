@@ -12,7 +12,7 @@ impl Store {
     /// What is queued and not paused, oldest first, from behind a call on.
     pub async fn queued_calls(&self, after: Option<CallId>, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT id FROM calls WHERE state = 'queued' AND id > $1 AND NOT {PAUSED} ORDER BY id LIMIT $2"
+            "SELECT id FROM calls WHERE state = 'queued' AND id > $1 AND NOT {PAUSED} ORDER BY id LIMIT $2 + 0"
         ));
         let rows = sqlx::query(sql)
             .bind(after.map(|id| id.to_string()).unwrap_or_default())
@@ -38,7 +38,7 @@ impl Store {
     pub async fn reads_with_lapsed_lease(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
         let rows = sqlx::query(
             "SELECT id FROM calls WHERE state = 'running' AND effect = 'read' AND surface = 'queue' AND lease_until <= $1 \
-             ORDER BY lease_until LIMIT $2",
+             ORDER BY lease_until LIMIT $2 + 0",
         )
         .bind(now.micros())
         .bind(limit)

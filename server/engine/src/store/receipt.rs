@@ -42,7 +42,7 @@ pub struct Amendment {
 /// Every column of a `Receipt`, of `receipts r` joined with `JOINS`, and the names that go with it. What the upstream
 /// answered late says more than what a person found, whichever clock was ahead.
 pub(super) const COLUMNS: &str = "r.id, r.at, r.person_id, r.agent_id, r.session, r.credential, r.action, r.surface, r.method, \
-    r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_at, \
+    r.url, r.body_size, r.body_sha256, r.approval_id, r.approval_kind, r.approval_by, r.approval_for, r.approval_reason, r.approval_at, \
     COALESCE(m.upstream_status, r.upstream_status) AS upstream_status, COALESCE(m.outcome, r.outcome) AS outcome, \
     a.name AS agent_name, p.name AS person_name";
 pub(super) const JOINS: &str = "LEFT JOIN receipt_amendments m ON m.id = (SELECT n.id FROM receipt_amendments n \
@@ -91,7 +91,10 @@ impl Store {
     /// Rows as facts with names.
     pub(super) async fn facts(&self, rows: &[AnyRow]) -> Result<Vec<ReceiptFacts>, StoreError> {
         let receipts = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let names = self.names(receipts.iter().flat_map(|receipt| &receipt.approval.by)).await?;
+        let people = |approval: &Approval| {
+            approval.by.iter().chain(approval.r#for.iter().flatten()).copied().collect::<Vec<_>>()
+        };
+        let names = self.names(receipts.iter().flat_map(|receipt| people(&receipt.approval))).await?;
         receipts.into_iter().zip(rows).map(|(receipt, row)| facts(receipt, row, &names)).collect()
     }
 
@@ -118,14 +121,14 @@ impl Store {
     /// The names of the given people.
     async fn names(
         &self,
-        ids: impl Iterator<Item = &PersonId>,
+        ids: impl Iterator<Item = PersonId>,
     ) -> Result<HashMap<PersonId, String>, StoreError> {
         let mut names = HashMap::new();
         for id in ids {
-            if !names.contains_key(id)
-                && let Some(person) = self.person(*id).await?
+            if !names.contains_key(&id)
+                && let Some(person) = self.person(id).await?
             {
-                names.insert(*id, person.name);
+                names.insert(id, person.name);
             }
         }
         Ok(names)
@@ -138,8 +141,9 @@ impl Tx {
         let receipt = &new.receipt;
         sqlx::query(
             "INSERT INTO receipts (id, at, call_id, person_id, agent_id, session, credential, action, surface, method, url, host, \
-             body_size, body_sha256, approval_id, approval_kind, approval_by, approval_at, upstream_status, outcome) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)",
+             body_size, body_sha256, approval_id, approval_kind, approval_by, approval_at, upstream_status, outcome, \
+             approval_for, approval_reason) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
         )
         .bind(receipt.id.to_string())
         .bind(receipt.at.micros())
@@ -161,6 +165,8 @@ impl Tx {
         .bind(receipt.approval.at.map(Time::micros))
         .bind(receipt.upstream_status.map(i64::from))
         .bind(receipt.outcome.as_str())
+        .bind(to_json(&receipt.approval.r#for))
+        .bind(&receipt.approval.reason)
         .execute(&mut *self.inner)
         .await?;
         Ok(())
@@ -186,6 +192,9 @@ impl Tx {
 
 pub(super) fn read(row: &AnyRow) -> Result<Receipt, StoreError> {
     let columns = Columns::new("receipts", "id", row);
+    let by: Vec<PersonId> = columns.json("approval_by")?;
+    // Receipts of earlier versions do not tell: nobody could stand in for anybody then.
+    let r#for: Option<Vec<Option<PersonId>>> = columns.json_maybe("approval_for")?;
     Ok(Receipt {
         id: columns.parse("id")?,
         at: columns.time("at")?,
@@ -202,7 +211,9 @@ pub(super) fn read(row: &AnyRow) -> Result<Receipt, StoreError> {
         approval: Approval {
             id: columns.parse_maybe("approval_id")?,
             kind: columns.parse("approval_kind")?,
-            by: columns.json("approval_by")?,
+            r#for: r#for.unwrap_or_else(|| vec![None; by.len()]),
+            by,
+            reason: columns.get("approval_reason")?,
             at: columns.time_maybe("approval_at")?,
         },
         upstream_status: columns.number_maybe("upstream_status")?,
@@ -216,10 +227,10 @@ fn facts(
     names: &HashMap<PersonId, String>,
 ) -> Result<ReceiptFacts, StoreError> {
     let columns = Columns::new("receipts", "id", row);
-    let by_names =
-        receipt.approval.by.iter().map(|id| names.get(id).cloned().unwrap_or_else(|| id.to_string()));
+    let name = |id: &PersonId| names.get(id).cloned().unwrap_or_else(|| id.to_string());
     Ok(ReceiptFacts {
-        approved_by: by_names.collect(),
+        approved_by: receipt.approval.by.iter().map(name).collect(),
+        approved_for: receipt.approval.r#for.iter().map(|id| id.as_ref().map(name)).collect(),
         person: columns.get("person_name")?,
         agent: columns.get("agent_name")?,
         id: receipt.id,

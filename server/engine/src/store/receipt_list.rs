@@ -16,8 +16,9 @@ use super::{Store, StoreError, Turn, Window};
 use crate::filter::ReceiptFilter;
 use crate::leaf::Leaf;
 
-/// How many rows are looked through for one page.
-const LOOK: i64 = 1_000;
+/// How many times a page's rows are looked through for one page: as many as a desk with few receipts has to offer, so that
+/// millions make no page slower.
+const LOOK: i64 = 4;
 
 /// How many rows beside a moment are asked for the id that stands there. Ids follow the times but roughly: a clock may
 /// have gone back, and a node's may be ahead.
@@ -111,8 +112,9 @@ impl Store {
             let rows = self.read_from(narrowing, narrowing.found.first(), &range, turn, window.fetch());
             return Ok(window.leaf(rows.await?, None, id));
         }
-        let (lead, reach) = self.lead(narrowing, &range, turn).await?;
-        let end = reach.end.filter(|_| reach.count >= LOOK);
+        let look = LOOK * window.fetch();
+        let (lead, reach) = self.lead(narrowing, &range, turn, look).await?;
+        let end = reach.end.filter(|_| reach.count >= look);
         if let Some(end) = &end {
             match turn {
                 Turn::Older => range.from(end.clone()),
@@ -133,13 +135,14 @@ impl Store {
         narrowing: &'n Narrowing,
         range: &IdRange,
         turn: Turn,
+        look: i64,
     ) -> Result<(Option<&'n Found>, Reach), StoreError> {
         let mut best: Option<(Option<&Found>, Reach)> = None;
         let candidates: Vec<Option<&Found>> =
             if narrowing.found.is_empty() { vec![None] } else { narrowing.found.iter().map(Some).collect() };
         for found in candidates {
-            let reach = self.reach(found, range, turn).await?;
-            if reach.count < LOOK {
+            let reach = self.reach(found, range, turn, look).await?;
+            if reach.count < look {
                 return Ok((found, reach));
             }
             let is_further = best.as_ref().is_none_or(|(_, known)| match turn {
@@ -153,9 +156,15 @@ impl Store {
         Ok(best.unwrap_or((None, Reach { count: 0, end: None })))
     }
 
-    async fn reach(&self, found: Option<&Found>, range: &IdRange, turn: Turn) -> Result<Reach, StoreError> {
+    async fn reach(
+        &self,
+        found: Option<&Found>,
+        range: &IdRange,
+        turn: Turn,
+        look: i64,
+    ) -> Result<Reach, StoreError> {
         let mut values = Values::default();
-        let source = source("r.id", found, range, turn, LOOK, &mut values, |_| String::new());
+        let source = source("r.id", found, range, turn, look, &mut values, |_| String::new());
         let end = match turn {
             Turn::Older => "MIN",
             Turn::Newer => "MAX",

@@ -25,7 +25,7 @@ impl Store {
             "SELECT r.id, c.claim_slot FROM receipts r LEFT JOIN calls c ON c.id = r.call_id WHERE r.at <= $1 \
              AND NOT EXISTS (SELECT 1 FROM receipt_amendments m WHERE m.receipt_id = r.id AND m.at > $1) \
              AND COALESCE((SELECT m.outcome FROM receipt_amendments m WHERE m.receipt_id = r.id ORDER BY m.id DESC LIMIT 1), r.outcome) <> 'in_doubt' \
-             ORDER BY r.at LIMIT $2",
+             ORDER BY r.at LIMIT $2 + 0",
         )
         .bind(before.micros())
         .bind(limit)

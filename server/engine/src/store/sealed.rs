@@ -52,7 +52,7 @@ const fn column(
 
 impl SealedColumn {
     /// Every column with sealed values.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         column(Purpose::Input, "calls", "id", "id", "input"),
         column(Purpose::Preview, "calls", "id", "id", "preview"),
         column(Purpose::Title, "calls", "id", "id", "preview_title"),
@@ -62,6 +62,7 @@ impl SealedColumn {
         column(Purpose::Session, "sessions", "hash", "hash", "data"),
         column(Purpose::Browser, "push_subscriptions", "id", "id", "data"),
         column(Purpose::PushKey, "push_keys", "name", "name", "secret"),
+        column(Purpose::Grant, "grants", "id", "id", "scope"),
     ];
 
     /// Before the first row.
@@ -86,7 +87,7 @@ impl Store {
         let SealedColumn { table, key, place, column: value, .. } = column;
         let sql = sqlx::AssertSqlSafe(format!(
             "SELECT {key} AS row_key, {place} AS place, {value} AS blob FROM {table} \
-             WHERE {key} > $1 AND {value} IS NOT NULL AND SUBSTR({value}, 1, 5) <> $2 ORDER BY {key} LIMIT $3"
+             WHERE {key} > $1 AND {value} IS NOT NULL AND SUBSTR({value}, 1, 5) <> $2 ORDER BY {key} LIMIT $3 + 0"
         ));
         let query = match after.cloned().unwrap_or_else(|| column.start()) {
             RowKey::Text(text) => sqlx::query(sql).bind(text),

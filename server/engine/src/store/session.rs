@@ -188,7 +188,7 @@ impl Store {
     /// Forgets sessions that have run out, at most so many.
     pub async fn delete_expired_sessions(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+            "DELETE FROM sessions WHERE hash IN (SELECT hash FROM sessions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 + 0)",
         )
         .bind(now.micros())
         .bind(limit);

@@ -27,14 +27,15 @@ const SECOND: i64 = 1_000_000;
 /// How long tries have to wait after the burst's last failure, and after each further one, in seconds.
 const WAITS: [i64; 6] = [30, 60, 120, 240, 480, 900];
 
-/// The wait, in microseconds, where `owed` (an SQL expression, microseconds) is remembered: `$3` is what one failure
-/// adds, `$4` what the burst may add before its last.
-fn wait(owed: &str) -> String {
+/// From when on the next try is taken, where `owed` (an SQL expression, microseconds) is remembered at `$2`: `$3` is what
+/// one failure adds, `$4` what the burst may add before its last. Where there is no wait it is 0, not now: of several tries
+/// at once the one that comes last may have looked at its clock first.
+fn free_at(owed: &str) -> String {
     let step = |(at, seconds): (usize, &i64)| {
-        format!(" WHEN {owed} <= $4 + {} * $3 THEN {}", at + 1, seconds * SECOND)
+        format!(" WHEN {owed} <= $4 + {} * $3 THEN $2 + {}", at + 1, seconds * SECOND)
     };
     let steps: String = WAITS.iter().enumerate().take(WAITS.len() - 1).map(step).collect();
-    format!("CASE WHEN {owed} <= $4 THEN 0{steps} ELSE {} END", WAITS[WAITS.len() - 1] * SECOND)
+    format!("CASE WHEN {owed} <= $4 THEN 0{steps} ELSE $2 + {} END", WAITS[WAITS.len() - 1] * SECOND)
 }
 
 impl Limit {
@@ -58,10 +59,10 @@ impl Tx {
         let owed =
             "(CASE WHEN sign_in_tries.owed_until > $2 THEN sign_in_tries.owed_until - $2 ELSE 0 END + $3)";
         let sql = format!(
-            "INSERT INTO sign_in_tries (subject, owed_until, free_at) VALUES ($1, $2 + $3, $2) \
-             ON CONFLICT (subject) DO UPDATE SET owed_until = $2 + {owed}, free_at = $2 + {} \
+            "INSERT INTO sign_in_tries (subject, owed_until, free_at) VALUES ($1, $2 + $3, 0) \
+             ON CONFLICT (subject) DO UPDATE SET owed_until = $2 + {owed}, free_at = {} \
              WHERE sign_in_tries.free_at <= $2 RETURNING owed_until",
-            wait(owed)
+            free_at(owed)
         );
         let owed: Option<i64> = sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
             .bind(subject.to_vec())
@@ -91,8 +92,8 @@ impl Tx {
     ) -> Result<(), StoreError> {
         let sql = format!(
             "UPDATE sign_in_tries SET owed_until = owed_until - $3, \
-             free_at = CASE WHEN owed_until = $5 THEN $2 ELSE $2 + {} END WHERE subject = $1",
-            wait("(owed_until - $3 - $2)")
+             free_at = CASE WHEN owed_until = $5 THEN 0 ELSE {} END WHERE subject = $1",
+            free_at("(owed_until - $3 - $2)")
         );
         sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(subject.to_vec())
@@ -142,7 +143,7 @@ impl Store {
     /// Forgets failures that are no longer remembered, at most so many.
     pub async fn delete_old_tries(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sign_in_tries WHERE subject IN (SELECT subject FROM sign_in_tries WHERE owed_until <= $1 AND free_at <= $1 ORDER BY owed_until LIMIT $2) AND owed_until <= $1",
+            "DELETE FROM sign_in_tries WHERE subject IN (SELECT subject FROM sign_in_tries WHERE owed_until <= $1 AND free_at <= $1 ORDER BY owed_until LIMIT $2 + 0) AND owed_until <= $1",
         )
         .bind(now.micros())
         .bind(limit);
@@ -152,7 +153,7 @@ impl Store {
     /// Forgets places that nobody has signed in from since then, at most so many.
     pub async fn delete_old_places(&self, before: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(
-            "DELETE FROM sign_in_places WHERE place IN (SELECT place FROM sign_in_places WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2)",
+            "DELETE FROM sign_in_places WHERE place IN (SELECT place FROM sign_in_places WHERE seen_at <= $1 ORDER BY seen_at LIMIT $2 + 0)",
         )
         .bind(before.micros())
         .bind(limit);

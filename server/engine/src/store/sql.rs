@@ -1,5 +1,8 @@
 //! A statement that is put together of the conditions that are there, each value bound in its place. `$1 IS NULL OR …`
 //! would keep a database from the index that fits the conditions.
+//!
+//! Everywhere in the store a limit that is bound is written `LIMIT $n + 0`: of a bare `LIMIT $n` SQLite (3.51) looks at the
+//! value while it plans, and so plans the statement anew whenever it is bound.
 
 use sqlx::any::{AnyArguments, AnyRow};
 use sqlx::query::Query;
@@ -68,5 +71,34 @@ impl Store {
             };
         }
         Ok(query.fetch_all(&self.read).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn no_limit_is_bound_bare() {
+        let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
+        let files: Vec<_> =
+            std::fs::read_dir(store).expect("a folder").map(|file| file.expect("a file").path()).collect();
+        let mut seen = 0;
+        for file in files.into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "rs")) {
+            let source = std::fs::read_to_string(&file).expect("a text");
+            for rest in source
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .flat_map(|line| line.split("LIMIT $").skip(1))
+            {
+                assert!(
+                    rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" + 0"),
+                    "{}: LIMIT ${rest}",
+                    file.display()
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen > 20, "{seen}");
     }
 }

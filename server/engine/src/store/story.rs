@@ -1,6 +1,6 @@
 //! What a receipt tells, put together of what is kept of its call.
 
-use model::{ApprovalKind, Finding, Outcome, ReceiptFacts, Surface, Time};
+use model::{ApprovalKind, Finding, Outcome, PersonId, ReceiptFacts, Surface, Time};
 
 use super::columns::Columns;
 use super::{Store, StoreError};
@@ -40,8 +40,8 @@ impl Store {
     /// Who confirmed, and by what right, in the order in which they did.
     async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
         let rows = sqlx::query(
-            "SELECT d.id, d.person_id, p.name, d.at, d.voided_at, d.passkey_id FROM decisions d JOIN persons p ON p.id = d.person_id \
-             WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
+            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id FROM decisions d \
+             JOIN persons p ON p.id = d.person_id LEFT JOIN persons f ON f.id = d.for_id WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
         )
         .bind(call)
         .fetch_all(&self.read)
@@ -49,25 +49,29 @@ impl Store {
         let mut steps = Vec::new();
         for row in &rows {
             let columns = Columns::new("decisions", "id", row);
-            let by: model::PersonId = columns.parse("person_id")?;
+            let (at, by) = (Some(columns.time("at")?), columns.parse("person_id")?);
+            let (name, voided) = (columns.get("name")?, columns.time_maybe("voided_at")?.is_some());
+            let with_passkey = columns.get::<Option<String>>("passkey_id")?.is_some();
+            if columns.get::<String>("kind")? == "override" {
+                let reason: Option<String> = columns.get("reason")?;
+                let reason = reason.unwrap_or_default();
+                let happened = Happened::Overridden { by, name, reason, voided, with_passkey };
+                steps.push(Step { at, happened });
+                continue;
+            }
+            let r#for: Option<PersonId> = columns.parse_maybe("for_id")?;
             let subjects: Vec<String> = sqlx::query_scalar(
                 "SELECT ca.subject FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
                  WHERE ca.call_id = $1 AND s.person_id = $2 ORDER BY ca.subject",
             )
             .bind(call)
-            .bind(by.to_string())
+            .bind(r#for.unwrap_or(by).to_string())
             .fetch_all(&self.read)
             .await?;
-            steps.push(Step {
-                at: Some(columns.time("at")?),
-                happened: Happened::Confirmed {
-                    by,
-                    name: columns.get("name")?,
-                    rights: subjects.iter().filter_map(|subject| Right::of(subject)).collect(),
-                    voided: columns.time_maybe("voided_at")?.is_some(),
-                    with_passkey: columns.get::<Option<String>>("passkey_id")?.is_some(),
-                },
-            });
+            let rights = subjects.iter().filter_map(|subject| Right::of(subject)).collect();
+            let r#for = columns.get("for_name")?;
+            let happened = Happened::Confirmed { by, name, r#for, rights, voided, with_passkey };
+            steps.push(Step { at, happened });
         }
         Ok(steps)
     }
@@ -103,6 +107,16 @@ impl Store {
     }
 }
 
+/// Whose standing grant let a call through.
+fn granted(receipt: &ReceiptFacts) -> Happened {
+    Happened::Granted {
+        id: receipt.approval.id,
+        by: receipt.approval.by.first().copied(),
+        name: receipt.approved_by.first().cloned().unwrap_or_default(),
+        made_at: receipt.approval.at,
+    }
+}
+
 /// What happened, in its order.
 fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Step>) -> Vec<Step> {
     let step = |at: Option<Time>, happened| Step { at, happened };
@@ -111,13 +125,19 @@ fn steps(receipt: &ReceiptFacts, kept: &Kept, decided: Vec<Step>, later: Vec<Ste
         steps.push(step(Some(kept.asked_at), Happened::Held));
     }
     steps.extend(decided);
-    if receipt.approval.kind != ApprovalKind::Person {
+    // What people said has its own steps.
+    let by_people = matches!(receipt.approval.kind, ApprovalKind::Person | ApprovalKind::Override);
+    if receipt.approval.kind == ApprovalKind::Grant {
+        // The person's word came before the call did.
+        steps.push(step(Some(kept.asked_at), granted(receipt)));
+    } else if !by_people {
         let at = receipt.approval.at.or(Some(kept.asked_at));
         steps.push(step(at, Happened::Passed(receipt.approval.kind)));
     }
     // What passed at once was begun as it was asked for. Calls of earlier versions do not tell.
-    let passed = receipt.approval.kind != ApprovalKind::Person && receipt.surface != Surface::Queue;
-    let begun_at = kept.begun_at.or_else(|| receipt.approval.at.or(Some(kept.asked_at)).filter(|_| passed));
+    let passed = !by_people && receipt.surface != Surface::Queue;
+    let approved_at = receipt.approval.at.filter(|_| receipt.approval.kind != ApprovalKind::Grant);
+    let begun_at = kept.begun_at.or_else(|| approved_at.or(Some(kept.asked_at)).filter(|_| passed));
     steps.push(step(begun_at, Happened::Sent));
     let was_lost = receipt.outcome != Outcome::Done || !later.is_empty();
     let answered = if was_lost { Happened::Unanswered } else { Happened::Answered(receipt.upstream_status) };

@@ -1,5 +1,7 @@
 //! Tenants and who is in them.
 
+use std::collections::HashMap;
+
 use model::{PersonId, TenantId, Time};
 
 use super::columns::Columns;
@@ -68,6 +70,21 @@ impl Store {
             }
         }
         Ok(tenants)
+    }
+
+    /// How many held calls name each tenant, by its name; a tenant that none names is not in it.
+    pub async fn held_in_tenants(&self) -> Result<HashMap<String, u64>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT tenant, COUNT(*) AS held FROM calls WHERE state = 'held' AND tenant IS NOT NULL GROUP BY tenant",
+        )
+        .fetch_all(&self.read)
+        .await?;
+        let counted = rows.iter().map(|row| {
+            let columns = Columns::new("calls", "tenant", row);
+            let held: i64 = columns.get("held")?;
+            Ok((columns.get("tenant")?, held.unsigned_abs()))
+        });
+        counted.collect()
     }
 }
 

@@ -171,6 +171,12 @@ impl Desk {
         self.engine.call_status(&actor, id, Some(Duration::from_secs(20))).await.expect("a status")
     }
 
+    /// How a call stands for this person now.
+    pub async fn stands_at(&self, person: &Person, id: CallId) -> model::CallStatus {
+        let actor = Actor::Person(self.visitor(person).await);
+        self.engine.call_status(&actor, id, None).await.expect("a status").status
+    }
+
     /// Every receipt, newest first.
     pub async fn receipts(&self) -> Vec<Receipt> {
         let olga = self.visitor(&self.olga).await;

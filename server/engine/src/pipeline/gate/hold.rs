@@ -19,9 +19,19 @@ pub(super) async fn hold(
     call: Call<Claimed>,
     approvers: Vec<String>,
 ) -> Result<Answer, Stop> {
+    refuse_flood(engine, &call.head).await?;
+    let showing = show(engine, &call.head, &call.data.ready).await?;
+    hold_shown(engine, call, approvers, showing).await
+}
+
+/// The same with a preview that was made just now.
+pub(super) async fn hold_shown(
+    engine: &Engine,
+    call: Call<Claimed>,
+    approvers: Vec<String>,
+    showing: Showing,
+) -> Result<Answer, Stop> {
     let (head, ready) = (&call.head, &call.data.ready);
-    refuse_flood(engine, head).await?;
-    let showing = show(engine, head, ready).await?;
     let new = held_call(engine, head, ready, showing, call.data.claim, approvers);
     let answer = Answer::Waiting(waiting(engine, &new.row));
     if !store(engine, head, &new, call.data.claim).await? {

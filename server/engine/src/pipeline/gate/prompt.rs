@@ -40,6 +40,8 @@ async fn redeem(engine: &Engine, call: Call<Claimed>, token: &str) -> Result<Cal
         id: Some(ApprovalId::from_uuid(engine.ambient().uuid())),
         kind: ApprovalKind::ConfirmToken,
         by: Vec::new(),
+        r#for: Vec::new(),
+        reason: None,
         at: Some(engine.now()),
     };
     Ok(clear(call, showing.outgoing, approval, Some(hash)))

@@ -2,7 +2,8 @@
 
 use model::{Person, Refusal};
 
-use super::super::stage::{Call, Claimed};
+use super::super::stage::{Head, Ready};
+use super::attention::Attention;
 use crate::actor::Actor;
 use crate::catalogue::{Action, Approver};
 use crate::engine::Engine;
@@ -12,8 +13,9 @@ use crate::engine::Engine;
 pub(super) enum Route {
     /// It is run.
     Pass,
-    /// It waits for one of these subjects of the view `person_subjects`.
-    Hold(Vec<String>),
+    /// It waits for one of these subjects of the view `person_subjects`. `alone`: for no other reason than that it needs
+    /// an approval, which a standing grant may have given.
+    Hold { approvers: Vec<String>, alone: bool },
     /// Its caller is asked back, with a token.
     Prompt,
     /// It carries a token from a caller whose tokens are not taken.
@@ -21,31 +23,35 @@ pub(super) enum Route {
 }
 
 /// `attention`: somebody has to look, whoever calls.
-pub(super) fn of(engine: &Engine, call: &Call<Claimed>, attention: bool) -> Route {
-    let (head, ready) = (&call.head, &call.data.ready);
+pub(super) fn of(engine: &Engine, head: &Head, ready: &Ready, attention: Attention) -> Route {
     let wanted = head.action.hold_when.as_ref().is_some_and(|rule| {
         // A rule that cannot be evaluated holds the call: somebody looks at it.
         rule.evaluate(&head.caller, engine.now(), Some(&ready.input)).unwrap_or(true)
     });
-    choose(&head.actor, &head.action, wanted || attention, ready.control.confirm_token.is_some())
+    let attention = if wanted { Attention::Each } else { attention };
+    choose(&head.actor, &head.action, attention, ready.control.confirm_token.is_some())
 }
 
 /// The first row that fits the caller counts; the surface never changes it.
-fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) -> Route {
+fn choose(actor: &Actor, action: &Action, attention: Attention, has_token: bool) -> Route {
     let approved = matches!(actor, Actor::Agent(agent) if agent.requires_approval);
     if approved && has_token && action.effect.is_write() {
         return Route::TokenRefused(Refusal::ConfirmTokenInvalid(model::refusal::TokenFault::Invalid));
     }
-    if hold_wanted {
-        return Route::Hold(approvers(action, actor.person()));
+    let alone = attention < Attention::Each && actor.agent().is_some();
+    let hold = || Route::Hold { approvers: approvers(action, actor.person()), alone };
+    if attention > Attention::None {
+        return hold();
     }
     if !action.effect.is_write() {
         return Route::Pass;
     }
     let queued = action.wants_queue();
     match actor {
-        Actor::Person(person) if !queued => Route::Hold(vec![own(person.person())]),
-        _ if approved || queued => Route::Hold(approvers(action, actor.person())),
+        Actor::Person(person) if !queued => {
+            Route::Hold { approvers: vec![own(person.person())], alone: false }
+        }
+        _ if approved || queued => hold(),
         _ if action.effect.is_dangerous() => Route::Prompt,
         _ => Route::Pass,
     }
@@ -54,7 +60,7 @@ fn choose(actor: &Actor, action: &Action, hold_wanted: bool, has_token: bool) ->
 /// The control fields that this caller's calls of the action can carry: a token only where the table asks back.
 pub(in super::super) fn control_fields(actor: &Actor, action: &Action) -> Vec<&'static str> {
     let mut fields = action.control_fields();
-    if choose(actor, action, false, false) != Route::Prompt {
+    if choose(actor, action, Attention::None, false) != Route::Prompt {
         fields.retain(|field| *field != "confirm_token");
     }
     fields

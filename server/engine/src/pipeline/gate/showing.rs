@@ -43,7 +43,7 @@ pub(crate) async fn show(engine: &Engine, head: &Head, ready: &Ready) -> Result<
 }
 
 /// The request alone, checked against its credential's rules.
-pub(super) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outgoing, Refusal> {
+pub(crate) fn render(engine: &Engine, head: &Head, ready: &Ready) -> Result<Outgoing, Refusal> {
     let outgoing = head.action.render(&ready.input)?;
     if head.action.handler().is_some() {
         // It stays in the house.

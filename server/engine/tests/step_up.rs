@@ -91,13 +91,21 @@ impl Holder {
     ) -> Result<CallStatus, Refusal> {
         let proof = StepUp { assertion: assertion.clone(), session: self.session };
         let decider = desk.decider(&self.person).await;
-        engine.decide_with(&decider, call, confirm(version), Some(proof)).await.map(|call| call.status)
+        engine
+            .decide_with(&decider, call, confirm(version), Some(proof))
+            .await
+            .map(|call| let_go(call.status))
     }
 
     async fn confirms(&self, desk: &Desk, call: CallId) -> Result<CallStatus, Refusal> {
         let (version, assertion) = self.signed(desk, call).await;
         self.confirms_with(desk, call, &version, &assertion).await
     }
+}
+
+/// A call that was let go may have come to its end by the time its decision is answered.
+fn let_go(status: CallStatus) -> CallStatus {
+    if status == CallStatus::Done { CallStatus::Sending } else { status }
 }
 
 async fn held(desk: &Desk, to: &str) -> CallId {
@@ -339,7 +347,7 @@ on_both! {
             async move {
                 let proof = assertion.map(|assertion| StepUp { assertion, session });
                 let wanted = OverrideWanted { version, view_token, target: "", reason: "Away.", proof: proof.as_ref() };
-                desk.engine.override_call(me, id, wanted).await.map(|call| call.status)
+                desk.engine.override_call(me, id, wanted).await.map(|call| let_go(call.status))
             }
         };
         assert!(is_required(&overrides(None).await.expect_err("no passkey"), id));

@@ -116,7 +116,7 @@ test('the files hold what the filters show, whole, and no formula', async ({ pag
   expect(csv.headers['content-disposition']).toBe('attachment; filename="receipts.csv"');
   const lines = csv.text.split('\r\n');
   expect(lines.length).toBe(4);
-  expect(lines[0]).toBe('id,at,outcome,upstream_status,method,url,action,surface,person,person_id,agent,agent_id,session,credential,body_size,approval_kind,approved_by,approved_by_ids,approved_at,approval_id');
+  expect(lines[0]).toBe('id,at,outcome,upstream_status,method,url,action,surface,person,person_id,agent,agent_id,session,credential,body_size,approval_kind,approved_by,approved_by_ids,approved_at,approval_id,approved_for,approved_for_ids,approval_reason');
   expect(lines[1]).toContain(`,done,200,PUT,${upstream.url}/tickets/87,move_ticket,api,Ann,${ann.id},mover,${mover.id},"'=1+1,""x""",office,`);
   expect(lines[3]).toBe('');
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::CallId;
 
-/// Which calls this process is sending. A call stays in it until how its send ended is recorded.
+/// Which calls this process is sending. A call stays in it until how its send ended is recorded, or until it is known
+/// that no answer will come.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenSends(Arc<Mutex<HashSet<CallId>>>);
 

@@ -28,7 +28,7 @@ pub(crate) async fn carry_out(
     stored: &StoredRequest,
 ) -> (Conclusion, Option<ReceiptId>) {
     let begun = Instant::now();
-    let _open = engine.open_sends().begin(row.id);
+    let open = engine.open_sends().begin(row.id);
     let marked = mark(engine, row, action).await;
     if !holds_lease(engine, row).await {
         // Somebody else has given the call up by now; sending it would make that untrue.
@@ -45,8 +45,11 @@ pub(crate) async fn carry_out(
     };
     let conclusion = of_call(row, action, stored, ended);
     fail_point::reach("answered").await;
+    // Nothing more will be heard of a call in doubt: whoever sees that it is may settle it at once.
+    let open = Some(open).filter(|_| conclusion.status != CallStatus::InDoubt);
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     engine.metrics().sent(conclusion.status, begun.elapsed());
+    drop(open);
     hand_over(engine, row.id, &conclusion, opened, receipt);
     (conclusion, receipt)
 }

@@ -59,8 +59,8 @@ fn wanted<'a>(preview: &'a Preview, view_token: &'a str) -> OverrideWanted<'a> {
 }
 
 /// A call that was let go may have come to its end by the time its decision is answered.
-fn let_go(status: CallStatus) -> CallStatus {
-    if status == CallStatus::Done { CallStatus::Sending } else { status }
+fn let_go(status: CallStatus) -> bool {
+    matches!(status, CallStatus::Sending | CallStatus::Done)
 }
 
 /// This person opens the call, reads it, and overrides.
@@ -93,7 +93,7 @@ on_both! {
         prepared(&desk).await;
         let id = wipe(&desk).await;
         assert_eq!(desk.confirms(&desk.max, id).await.expect("recorded").status, CallStatus::Held, "one of two");
-        assert_eq!(let_go(overrides(&desk, &desk.olga, id).await.expect("recorded").status), CallStatus::Sending);
+        assert!(let_go(overrides(&desk, &desk.olga, id).await.expect("recorded").status));
         assert_eq!(desk.ended(id).await.status, CallStatus::Done);
         let approval = desk.receipts().await.remove(0).approval;
         assert_eq!((approval.kind, approval.by, approval.r#for), (ApprovalKind::Override, vec![desk.olga.id], vec![None]));
@@ -139,7 +139,7 @@ on_both! {
         let olga = desk.visitor(&desk.olga).await;
         assert_eq!(desk.engine.open_to_override(&olga, id).await, Ok(None));
         assert!(desk.engine.held_of_others(&olga, &PageAsked::default()).await.expect("a list").items.is_empty());
-        assert_eq!(let_go(overrides(&desk, &ada, id).await.expect("recorded").status), CallStatus::Sending);
+        assert!(let_go(overrides(&desk, &ada, id).await.expect("recorded").status));
         let item = desk.engine.item(&desk.visitor(&ada).await, id).await.expect("storage");
         assert!(item.is_some_and(|item| item.preview.is_none()), "an admin who overrode sees what became of it");
     }
@@ -199,7 +199,7 @@ on_both! {
         let elsewhere = OverrideWanted { view_token: "x", ..complete };
         assert!(matches!(desk.engine.override_call(&olga, id, elsewhere).await, Err(Refusal::PreviewChanged(_))));
         assert!(desk.upstream.writes().is_empty());
-        assert_eq!(let_go(desk.engine.override_call(&olga, id, complete).await.expect("recorded").status), CallStatus::Sending);
+        assert!(let_go(desk.engine.override_call(&olga, id, complete).await.expect("recorded").status));
     }
 }
 

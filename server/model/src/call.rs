@@ -114,6 +114,7 @@ pub struct HeldCall {
     pub step_up: bool,
     /// What would be sent.
     pub preview: Preview,
-    /// The person in whose place this one decides it while a delegation runs; `null`: by their own right.
+    /// The person in whose place this one decides it while a delegation runs; not there: by their own right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r#for: Option<PersonId>,
 }

@@ -83,7 +83,8 @@ pub struct Event {
     pub upstream_status: Option<u16>,
     /// The receipt, if one was written.
     pub receipt_id: Option<ReceiptId>,
-    /// Who did it: of `call.opened` and `call.overridden`; `null` for all others.
+    /// Who did it: of `call.opened` and `call.overridden`, and of no others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<PersonId>,
     /// What whoever decided has proved anew who they are with, where the action asks for it (`step_up`).
     pub proof: Option<Proof>,

@@ -46,15 +46,18 @@ pub struct Approval {
     /// The people who confirmed; of an override who overrode; of a standing grant who made it.
     pub by: Vec<PersonId>,
     /// For each of `by` the one in whose place they confirmed while a delegation ran; `null`: they did by their own right.
-    #[serde(default)]
-    #[schema(required = true)]
+    /// Only there when somebody confirmed in another's place.
+    #[serde(default, skip_serializing_if = "all_for_themselves")]
     pub r#for: Vec<Option<PersonId>>,
-    /// The words of whoever overrode; `null` for every other kind.
-    #[serde(default)]
-    #[schema(required = true)]
+    /// The words of whoever overrode; of no other kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// When the last of them did; of a standing grant when it was made.
     pub at: Option<Time>,
+}
+
+fn all_for_themselves(voices: &[Option<PersonId>]) -> bool {
+    voices.iter().all(Option::is_none)
 }
 
 /// What was done.

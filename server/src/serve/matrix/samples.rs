@@ -198,6 +198,10 @@ async fn page(world: &mut World, row: &Row) -> Sample {
             let (id, _) = world.thing("held").await;
             return by_id(row, &id, &never("call"), |id| (format!("/inbox/selected?calls={id}"), Body::None));
         }
+        "/inbox/{call}/override" => {
+            let (id, _) = world.thing("held").await;
+            return by_id(row, &id, &never("call"), |id| (format!("/inbox/{id}/override"), Body::None));
+        }
         "/done/{receipt}" => ("receipt", "rct"),
         "/agents/{agent}" => ("agent", "agt"),
         "/invitation/{link}" => {
@@ -263,8 +267,8 @@ async fn form(world: &mut World, row: &Row) -> Sample {
             vec![("act", "rename"), ("which", "pky_01h455vb4pex5vsknk084sn02q"), ("name", "X")]
         }
         ("/do/prove", _) => vec![("proof", PASSWORD)],
-        ("/do/delegate", _) => vec![("to", "nobody@demo.test"), ("from", ""), ("until", "")],
         ("/do/token", _) => vec![("ability", "receipts:read"), ("days", "30")],
+        ("/do/delegate", _) => vec![("to", "nobody@demo.test"), ("from", ""), ("until", "")],
         ("/do/invite", _) => vec![("email", "no address"), ("name", "X")],
         _ => return form_of_object(world, row).await,
     };
@@ -283,7 +287,7 @@ async fn form_of_object(world: &mut World, row: &Row) -> Sample {
                 ("held", "call", "call", rest)
             }
             ("/do/override", _) => {
-                let rest = vec![("preview_version", ""), ("view_token", ""), ("reason", "away")];
+                let rest = vec![("preview_version", ""), ("view_token", ""), ("reason", "It has to go.")];
                 ("held", "call", "call", rest)
             }
             ("/do/grant", _) => {

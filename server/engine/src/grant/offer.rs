@@ -109,12 +109,12 @@ impl Offered {
         if vary.iter().any(|key| free.iter().all(|one| one.key != *key)) {
             return None;
         }
-        let freed: Vec<_> = free.iter().filter(|one| vary.contains(&one.key)).collect();
+        let ticked: Vec<_> = free.iter().filter(|one| vary.contains(&one.key)).collect();
         Some(facts.bound(|place| {
-            let frees = |one: &&&Free| {
+            let covers = |one: &&&Free| {
                 one.place == *place || matches!(place, Place::Segment(at) if one.segments.contains(at))
             };
-            freed.iter().find(frees).map_or(Varies::Not, |one| one.varies)
+            ticked.iter().find(covers).map_or(Varies::Not, |one| one.varies)
         }))
     }
 

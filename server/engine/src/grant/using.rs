@@ -51,17 +51,16 @@ pub(crate) async fn granted(
     if pin != found.pin || showing.outgoing != outgoing {
         return Ok(None);
     }
-    let line = &found.line;
     Ok(Some(Granted {
-        id: line.id,
+        id: found.line.id,
         agent,
         pin,
         approvers: approvers.to_vec(),
         approval: Approval {
-            id: Some(line.id),
+            id: Some(found.line.id),
             kind: ApprovalKind::Grant,
-            by: vec![line.grantor],
-            at: Some(line.made_at),
+            by: vec![found.line.grantor],
+            at: Some(found.line.made_at),
         },
         showing,
         ready: ready.clone(),

@@ -190,10 +190,6 @@ async fn asked_of_passkey(world: &mut World, row: &Row) -> Sample {
 async fn page(world: &mut World, row: &Row) -> Sample {
     let (thing, prefix) = match row.route.path.as_str() {
         "/inbox/{call}" => ("held", "call"),
-        "/inbox/{call}/override" => {
-            let (id, _) = world.thing("held").await;
-            return by_id(row, &id, &never("call"), |id| (row.route.path.replace("{call}", id), Body::None));
-        }
         "/inbox/selected" => {
             let (id, _) = world.thing("held").await;
             return by_id(row, &id, &never("call"), |id| (format!("/inbox/selected?calls={id}"), Body::None));

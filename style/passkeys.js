@@ -6,7 +6,7 @@ document.documentElement.dataset.passkeys = where !== location.origin ? "elsewhe
 
 /** Bytes of base64url, and back. */
 const bytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
-const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer ?? []))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 
 /** What the desk wants to be asked, for this form. */
 async function question(wanted, form) {
@@ -18,48 +18,33 @@ async function question(wanted, form) {
   return asked;
 }
 
-const known = ({ credentials }) => credentials.map((id) => ({ type: "public-key", id: bytes(id) }));
-
-async function create(asked) {
+/** The options of JSON; by hand where the browser does not read them itself. */
+function options(kind, asked) {
+  if (PublicKeyCredential[`parse${kind}OptionsFromJSON`]) return PublicKeyCredential[`parse${kind}OptionsFromJSON`](asked);
+  const known = (list) => list?.map((one) => ({ ...one, id: bytes(one.id) }));
   const { user } = asked;
-  const { response, rawId } = await navigator.credentials.create({
-    publicKey: {
-      challenge: bytes(asked.challenge),
-      rp: { id: asked.rp_id, name: "Countersign" },
-      user: { id: bytes(user.id), name: user.name, displayName: user.display_name },
-      pubKeyCredParams: asked.algorithms.map((alg) => ({ type: "public-key", alg })),
-      excludeCredentials: known(asked),
-      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
-      attestation: "none",
-      timeout: asked.timeout,
-    },
-  });
   return {
-    id: text(rawId),
-    client_data: text(response.clientDataJSON),
-    authenticator_data: text(response.getAuthenticatorData()),
-    public_key: text(response.getPublicKey()),
-    algorithm: response.getPublicKeyAlgorithm(),
+    ...asked,
+    challenge: bytes(asked.challenge),
+    ...(user && { user: { ...user, id: bytes(user.id) }, excludeCredentials: known(asked.excludeCredentials) }),
+    ...(!user && { allowCredentials: known(asked.allowCredentials) }),
   };
 }
 
-async function sign(asked) {
-  const { response, rawId } = await navigator.credentials.get({
-    publicKey: {
-      challenge: bytes(asked.challenge),
-      rpId: asked.rp_id,
-      allowCredentials: known(asked),
-      userVerification: "required",
-      timeout: asked.timeout,
-    },
-  });
-  return {
-    id: text(rawId),
-    client_data: text(response.clientDataJSON),
-    authenticator_data: text(response.authenticatorData),
-    signature: text(response.signature),
-    user_handle: text(response.userHandle),
-  };
+/** The answer as JSON, the same way. */
+function answer(credential) {
+  if (credential.toJSON) return credential.toJSON();
+  const { id, type, response } = credential;
+  const parts = ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"].filter((part) => response[part]);
+  const said = Object.fromEntries(parts.map((part) => [part, text(response[part])]));
+  return { id, rawId: id, type, response: said, clientExtensionResults: credential.getClientExtensionResults() };
+}
+
+/** What the authenticator says to that, and what the desk wants back with it. */
+async function answered({ publicKey, state }, isNew) {
+  const kind = isNew ? "Creation" : "Request";
+  const ask = { publicKey: options(kind, publicKey) };
+  return { state, credential: answer(await (isNew ? navigator.credentials.create(ask) : navigator.credentials.get(ask))) };
 }
 
 /** What went wrong, in words: browsers say it in names. */
@@ -82,7 +67,7 @@ async function ask(button) {
   try {
     const wanted = button.dataset.passkey;
     const asked = await question(wanted, form);
-    form.elements.passkey.value = JSON.stringify(await (wanted === "add" ? create : sign)(asked));
+    form.elements.passkey.value = JSON.stringify(await answered(asked, wanted === "add"));
     say("");
     form.requestSubmit(button);
   } catch (error) {

@@ -1,11 +1,11 @@
 -- Passkeys: what a browser or a key signs with in somebody's name, by the public half alone. rp: the name they were made for.
--- counter: how many signatures it said it has made.
+-- passkey: as `webauthn-rs` writes it, with the public half. counter: how many signatures it said it had made when it last
+-- answered; 0: it has not, or does not count.
 CREATE TABLE passkeys (
     id         TEXT   NOT NULL PRIMARY KEY,
     person_id  TEXT   NOT NULL REFERENCES persons (id),
     credential BLOB   NOT NULL UNIQUE,
-    public_key BLOB   NOT NULL,
-    algorithm  BIGINT NOT NULL,
+    passkey    TEXT   NOT NULL,
     counter    BIGINT NOT NULL,
     rp         TEXT   NOT NULL,
     name       TEXT   NOT NULL,

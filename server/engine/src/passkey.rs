@@ -3,7 +3,7 @@
 //! Each answer of an authenticator is to a challenge of the desk's own, which is good for one thing, once, and not for long.
 //! What a challenge was made for stands in the database, so that any node can look at the answer, and it is taken away in
 //! the same transaction as what it was good for. Of sign-ins, which anybody may ask for, only those that were used stand
-//! there; until then their challenges are sealed.
+//! there. What is needed to judge the answer waits sealed in the page that asked, and comes back with it.
 
 mod ask;
 mod ceremony;
@@ -13,18 +13,21 @@ mod step_up;
 
 use model::refusal::PasskeyFault;
 use model::{PersonId, Refusal};
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
+use webauthn_rs::prelude::{AuthenticationResult, Passkey, PasskeyAuthentication};
 
 pub use self::ask::{Asked, Wanted};
 pub use self::ceremony::{Assertion, Attestation};
-use self::ceremony::{Kind, Misfit, NOBODYS_KEY};
+use self::ceremony::{Kept, Misfit};
 pub use self::own::{MOST, OwnPasskey, RECENT};
 pub use self::step_up::StepUp;
 pub(crate) use self::step_up::{Spent, Verified};
 use crate::account_event::AccountEventType;
 use crate::engine::Engine;
 use crate::party::{NoParty, Party};
-use crate::store::{PasskeyRow, StoreError};
+use crate::seal::Purpose;
+use crate::store::{ChallengePurpose, PasskeyRow, StoreError, UsedPasskey};
 
 /// How long a challenge is good, in seconds, when it is to confirm a call.
 pub const TO_CONFIRM: i64 = 60;
@@ -40,8 +43,24 @@ const FORGOTTEN: i64 = 3_600;
 pub(crate) struct Answered {
     pub(crate) passkey: PasskeyRow,
     pub(crate) counter: u32,
+    /// What is to be stored of the passkey from now on.
+    pub(crate) is_now: Passkey,
     /// The digest of the challenge.
     pub(crate) challenge: [u8; 32],
+}
+
+impl Answered {
+    fn new(row: PasskeyRow, challenge: [u8; 32], came: &AuthenticationResult) -> Self {
+        let mut is_now = row.passkey.clone();
+        is_now.update_credential(came);
+        Self { passkey: row, counter: came.counter(), is_now, challenge }
+    }
+
+    /// What is stored of it.
+    pub(crate) fn used(&self) -> UsedPasskey<'_> {
+        let (id, person) = (self.passkey.id, self.passkey.person);
+        UsedPasskey { id, person, counter: self.counter, passkey: &self.is_now }
+    }
 }
 
 impl Engine {
@@ -59,17 +78,37 @@ impl Engine {
         Ok(self.store().passkeys_of(person).await?.iter().any(|passkey| passkey.rp == party.id))
     }
 
-    /// Looks at an answer: whether it is a passkey's of this person, to something that a page of this desk asked. What it
-    /// was asked for is another question, and so is whether the count of its signatures went on; both are settled where
-    /// the answer is spent.
-    async fn answered(&self, person: PersonId, assertion: &Assertion) -> Result<Answered, Refusal> {
+    /// Looks at an answer: whether it is a passkey's of this person, to something that a page of this desk asked for this
+    /// purpose. What exactly it was asked for is another question, and so is whether the count of its signatures has gone on
+    /// since; both are settled where the answer is spent.
+    async fn answered(
+        &self,
+        person: PersonId,
+        assertion: &Assertion,
+        purpose: ChallengePurpose,
+    ) -> Result<Answered, Refusal> {
         let party = self.party().map_err(|_| Refusal::NotFound)?;
-        let row = self.store().passkey_by_credential(&assertion.id).await?;
-        let row = row.filter(|row| row.person == person && row.rp == party.id);
-        looked_at(&party, row, assertion).map_err(|misfit| {
-            tracing::warn!(%person, %misfit, "a passkey's answer was not taken");
-            unfit()
-        })
+        let row = self.store().passkey_by_credential(&assertion.credential.raw_id).await?;
+        let row = row.filter(|row| row.person == person && row.rp == party.id).ok_or_else(unfit)?;
+        let judged =
+            self.kept::<PasskeyAuthentication>(purpose.as_str(), &assertion.state).and_then(|kept| {
+                let came = ceremony::proved(&party, person, &assertion.credential, &kept.state)?;
+                Ok((kept.challenge, came))
+            });
+        match judged {
+            Ok((challenge, came)) => Ok(Answered::new(row, challenge, &came)),
+            Err(Misfit::WentBack) => Err(self.went_back(&row).await?),
+            Err(misfit) => {
+                tracing::warn!(%person, %misfit, "a passkey's answer was not taken");
+                Err(unfit())
+            }
+        }
+    }
+
+    /// What a page was given to bring back with an answer.
+    fn kept<S: DeserializeOwned>(&self, place: &str, state: &[u8]) -> Result<Kept<S>, Misfit> {
+        let plain = self.sealer().open(Purpose::Passkey, place, state).map_err(|_| Misfit::OtherQuestion)?;
+        serde_json::from_slice(&plain).map_err(|_| Misfit::OtherQuestion)
     }
 
     /// The count of a passkey's signatures went back: the journal is told, whatever became of what it was to be used for.
@@ -93,27 +132,10 @@ impl Engine {
     }
 }
 
-/// Looks at an answer of a passkey that may not be there.
-fn looked_at(party: &Party, row: Option<PasskeyRow>, assertion: &Assertion) -> Result<Answered, Misfit> {
-    let Some(passkey) = row else {
-        // What is not there costs what is there; whatever this says, the answer is no.
-        let _ = ceremony::asserted(assertion, party, &NOBODYS_KEY, ceremony::ALGORITHMS[0]);
-        return Err(Misfit::OtherPasskey);
-    };
-    let counter = ceremony::asserted(assertion, party, &passkey.public_key, passkey.algorithm)?;
-    let challenge = ceremony::challenge(&assertion.client_data, Kind::Get, party)?;
-    Ok(Answered { passkey, counter, challenge: digest(&challenge) })
-}
-
 const fn unfit() -> Refusal {
     Refusal::PasskeyRefused(PasskeyFault::Unfit)
 }
 
 fn digest(challenge: &[u8]) -> [u8; 32] {
     Sha256::digest(challenge).into()
-}
-
-/// What an authenticator is told that somebody is: no more than the id of their account.
-fn user_handle(person: PersonId) -> Vec<u8> {
-    person.to_string().into_bytes()
 }

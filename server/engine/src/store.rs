@@ -79,7 +79,7 @@ pub use self::key::{KeyRow, NewKey, TokenLine};
 pub use self::list::{Cursor, Turn, Window};
 pub(crate) use self::load::{Connections, Load};
 pub(crate) use self::notice::{MOST_CALLS, NewNotice, NoticeEnd, NoticeRow, Waiting};
-pub use self::passkey::{Bound, ChallengePurpose, NewPasskey, PasskeyRow};
+pub use self::passkey::{Bound, ChallengePurpose, NewPasskey, PasskeyRow, UsedPasskey};
 pub use self::pause::NewPause;
 pub use self::person::Proof;
 pub use self::prompt::{NewPrompt, PromptRow};

@@ -10,9 +10,10 @@ use engine::account_event::AccountEventType::{
     self, PasskeyAdded, PasskeyRemoved, PasskeyRenamed, PasskeyWentBack,
 };
 use engine::browser_session::{LONGEST, SessionWanted};
-use engine::passkey::{Assertion, MOST, Wanted};
+use engine::passkey::{Asked, Assertion, MOST, Wanted};
 use model::refusal::PasskeyFault;
 use model::{PasskeyId, Person, Refusal};
+use serde_json::json;
 
 const PASSWORD: &str = "fetch-bexar-wantn";
 const UNFIT: Refusal = Refusal::PasskeyRefused(PasskeyFault::Unfit);
@@ -33,11 +34,22 @@ async fn session(desk: &Desk, person: &Person, mark: u8) -> [u8; 32] {
 
 /// A passkey of this person's, added in this session.
 async fn added(desk: &Desk, person: &Person, session: [u8; 32]) -> (SoftKey, PasskeyId) {
+    added_as(desk, person, session, &Claims { flags: 0x45, ..Claims::default() }).await
+}
+
+async fn added_as(desk: &Desk, person: &Person, session: [u8; 32], claims: &Claims) -> (SoftKey, PasskeyId) {
     let me = desk.visitor(person).await;
     let key = SoftKey::new(person.id);
     let asked = desk.engine.ask_passkey(&me, session, &Wanted::Add).await.expect("asked");
-    let id = desk.engine.add_passkey(&me, session, "Key ring", &key.create(&asked)).await.expect("added");
+    let new = key.create_with(&asked, claims);
+    let id = desk.engine.add_passkey(&me, session, "Key ring", &new).await.expect("added");
     (key, id)
+}
+
+/// The passkeys that a question names.
+fn named(asked: &Asked) -> usize {
+    let list = asked.options.get("allowCredentials").or_else(|| asked.options.get("excludeCredentials"));
+    list.and_then(|list| list.as_array()).map_or(0, Vec::len)
 }
 
 fn is_at(refusal: &Refusal, field: &str) -> bool {
@@ -56,8 +68,11 @@ on_both! {
         let me = desk.visitor(&desk.ann).await;
         let key = SoftKey::new(desk.ann.id);
         let asked = engine.ask_passkey(&me, here, &Wanted::Add).await.expect("asked");
-        assert_eq!((asked.rp_id.as_str(), asked.credentials.len(), asked.timeout), ("localhost", 0, 300_000));
-        assert_eq!(asked.user.as_ref().map(|user| user.name.as_str()), Some("ann@desk.test"));
+        assert_eq!((named(&asked), &asked.options["timeout"]), (0, &json!(300_000)));
+        assert_eq!(asked.options["rp"], json!({ "name": "Countersign", "id": "localhost" }));
+        assert_eq!((&asked.options["user"]["name"], &asked.options["user"]["displayName"]), (&json!("ann@desk.test"), &json!("Ann")));
+        let selection = json!({ "requireResidentKey": true, "userVerification": "required" });
+        assert_eq!((&asked.options["authenticatorSelection"], &asked.options["attestation"]), (&selection, &json!("none")));
         let attestation = key.create(&asked);
         assert!(is_at(&engine.add_passkey(&me, here, " ", &attestation).await.expect_err("no name"), "/name"));
         assert_eq!(engine.add_passkey(&me, there, "x", &attestation).await, Err(UNFIT), "asked in another session");
@@ -68,7 +83,7 @@ on_both! {
         assert!(engine.has_passkey(desk.ann.id).await.expect("storage"));
         // The same authenticator is told that it has one already, and cannot add another under the same name.
         let asked = engine.ask_passkey(&me, here, &Wanted::Add).await.expect("asked");
-        assert_eq!(asked.credentials.len(), 1);
+        assert_eq!(named(&asked), 1);
         assert_eq!(engine.add_passkey(&me, here, "Twice", &key.create(&asked)).await, Err(UNFIT));
         assert_eq!(engine.rename_passkey(&me, id, "Blue key").await, Ok(true));
         // Somebody else's is none of theirs.
@@ -109,7 +124,7 @@ on_both! {
         assert!(is_at(&engine.prove_with_password(&me, "wrong").await.expect_err("wrong"), "/present"));
         engine.prove_with_password(&me, PASSWORD).await.expect("right");
         let asked = engine.ask_passkey(&me, [1; 32], &Wanted::Prove).await.expect("asked");
-        assert_eq!(asked.credentials.len(), 1);
+        assert_eq!(named(&asked), 1);
         let answer = key.sign(&asked);
         assert_eq!(engine.prove_with_passkey(&me, [2; 32], &answer).await, Err(UNFIT), "another session");
         engine.prove_with_passkey(&me, [1; 32], &answer).await.expect("right");
@@ -147,22 +162,24 @@ on_both! {
             Claims { flags: 0x44, ..truth.clone() },
             Claims { flags: 0x05, ..truth.clone() },
             Claims { flags: 0x55, ..truth.clone() },
+            Claims { algorithm: -8, ..truth.clone() },
+            Claims { algorithm: -65_535, ..truth.clone() },
+            Claims { id: Some(b"another".to_vec()), ..truth.clone() },
         ] {
             let asked = engine.ask_passkey(&me, here, &Wanted::Add).await.expect("asked");
             assert_eq!(engine.add_passkey(&me, here, "x", &key.create_with(&asked, &lie)).await, Err(UNFIT), "{lie:?}");
         }
         let asked = engine.ask_passkey(&me, here, &Wanted::Add).await.expect("asked");
         let mut other = key.create(&asked);
-        other.algorithm = -8;
-        assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "another way to sign");
-        other.algorithm = -65_535;
-        assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "SHA-1");
-        let mut other = key.create(&asked);
-        other.public_key.truncate(40);
+        other.credential.response.attestation_object.truncate(100);
         assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "no key");
         let mut other = key.create(&asked);
-        other.id.push(0);
-        assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "another credential");
+        other.state[40] ^= 1;
+        assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "not what the page was given");
+        let asked_anew = engine.ask_passkey(&me, here, &Wanted::Add).await.expect("asked");
+        let mut other = key.create(&asked_anew);
+        other.state = key.create(&asked).state;
+        assert_eq!(engine.add_passkey(&me, here, "x", &other).await, Err(UNFIT), "to another question");
         assert_eq!(engine.own_passkeys(&me).await.expect("a list"), []);
         let late = key.create(&asked);
         desk.pass(299);
@@ -202,7 +219,7 @@ on_both! {
         let here = session(&desk, &desk.ann, 1).await;
         let (key, _) = added(&desk, &desk.ann, here).await;
         let ask = || engine.ask_to_sign_in().expect("asked");
-        assert_eq!(ask().credentials, Vec::<String>::new(), "it tells of nobody's");
+        assert_eq!(ask().options["allowCredentials"], json!([]), "it tells of nobody's");
         assert_eq!(desk.database.count("SELECT COUNT(*) FROM passkey_challenges").await, 0, "to ask leaves nothing behind");
         let answer = key.sign(&ask());
         assert_eq!(sign_in(&desk, &answer).await, Ok(Some("ann@desk.test".to_owned())));
@@ -218,13 +235,13 @@ on_both! {
             Claims { rp: Some("evil.example".to_owned()), ..Claims::default() },
             Claims { flags: 0x01, ..Claims::default() },
             Claims { flags: 0x04, ..Claims::default() },
-            Claims { user_handle: Some(desk.max.id.to_string()), ..Claims::default() },
-            Claims { user_handle: Some(String::new()), ..Claims::default() },
+            Claims { user_handle: Some(desk.max.id.uuid().as_bytes().to_vec()), ..Claims::default() },
+            Claims { user_handle: Some(Vec::new()), ..Claims::default() },
         ] {
             assert_eq!(sign_in(&desk, &key.sign_with(&ask(), &lie)).await, Ok(None), "{lie:?}");
         }
         let mut forged = key.sign(&ask());
-        forged.client_data.push(b' ');
+        forged.credential.response.client_data_json.push(b' ');
         assert_eq!(sign_in(&desk, &forged).await, Ok(None), "another text was signed");
         assert_eq!(sign_in(&desk, &SoftKey::new(desk.ann.id).sign(&ask())).await, Ok(None), "a passkey of nobody's");
         // What was asked for something else signs nobody in.
@@ -243,11 +260,11 @@ on_both! {
 on_both! {
     async fn one_answer_signs_in_once_however_many_bring_it(desk: Desk) {
         let here = session(&desk, &desk.ann, 1).await;
-        let (key, _) = added(&desk, &desk.ann, here).await;
-        let other = desk.second_node().await;
-        let answer = key.sign_with(&desk.engine.ask_to_sign_in().expect("asked"), &Claims { counter: Some(0), ..Claims::default() });
         // A passkey that does not count: nothing but the challenge keeps the answer from counting twice.
-        desk.database.run("UPDATE passkeys SET counter = 0").await.expect("it runs");
+        let still = Claims { flags: 0x45, counter: Some(0), ..Claims::default() };
+        let (key, _) = added_as(&desk, &desk.ann, here, &still).await;
+        let other = desk.second_node().await;
+        let answer = key.sign_with(&desk.engine.ask_to_sign_in().expect("asked"), &Claims { flags: 0x05, ..still });
         let tries = (0..8).map(|n| {
             let engine = if n % 2 == 0 { desk.engine.clone() } else { other.clone() };
             let answer = answer.clone();

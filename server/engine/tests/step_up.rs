@@ -42,6 +42,10 @@ struct Holder {
 
 impl Holder {
     async fn new(desk: &Desk, person: &Person, mark: u8) -> Self {
+        Self::with(desk, person, mark, &Claims { flags: 0x45, ..Claims::default() }).await
+    }
+
+    async fn with(desk: &Desk, person: &Person, mark: u8, claims: &Claims) -> Self {
         let expires = desk.engine.now().plus_seconds(LONGEST);
         let wanted = SessionWanted {
             person: person.id,
@@ -53,7 +57,10 @@ impl Holder {
         assert!(desk.engine.session_create([mark; 32], b"data", wanted).await.expect("stored"));
         let (me, key) = (desk.visitor(person).await, SoftKey::new(person.id));
         let asked = desk.engine.ask_passkey(&me, [mark; 32], &Wanted::Add).await.expect("asked");
-        desk.engine.add_passkey(&me, [mark; 32], "Key", &key.create(&asked)).await.expect("added");
+        desk.engine
+            .add_passkey(&me, [mark; 32], "Key", &key.create_with(&asked, claims))
+            .await
+            .expect("added");
         Self { person: person.clone(), session: [mark; 32], key }
     }
 
@@ -224,15 +231,15 @@ on_both! {
     /// Two nodes, one answer, many presses: one decision, one send.
     async fn one_answer_confirms_once_however_many_bring_it(desk: Desk) {
         rule(&desk, TWO);
-        let max = Holder::new(&desk, &desk.max, 1).await;
+        // A passkey that does not count: nothing but the challenge keeps the answer from counting twice.
+        let still = Claims { flags: 0x45, counter: Some(0), ..Claims::default() };
+        let max = Holder::with(&desk, &desk.max, 1, &still).await;
         let other = desk.second_node().await;
         other.replace_catalogue(desk::parsed(&with_rule(&desk, TWO)));
         let id = held(&desk, "a").await;
         let version = desk.preview(&desk.max, id).await.version;
         let asked = max.asked(&desk, id, &version).await.expect("asked");
-        // A passkey that does not count: nothing but the challenge keeps the answer from counting twice.
-        let assertion = max.key.sign_with(&asked, &Claims { counter: Some(0), ..Claims::default() });
-        desk.database.run("UPDATE passkeys SET counter = 0").await.expect("it runs");
+        let assertion = max.key.sign_with(&asked, &Claims { flags: 0x05, ..still });
         let tries = (0..8).map(|n| {
             let engine = if n % 2 == 0 { &desk.engine } else { &other };
             let (max, desk, version, assertion) = (&max, &desk, &version, &assertion);
@@ -389,7 +396,8 @@ on_both! {
         desk.pass(1);
         assert_eq!(desk.engine.ask_passkey(&me, ann.session, &other).await, Err(Refusal::PreviewChanged(None)));
         let asked = desk.engine.ask_passkey(&me, ann.session, &wanted).await.expect("asked");
-        assert_eq!((asked.timeout, asked.credentials.len()), (60_000, 1));
+        assert_eq!(asked.options["timeout"], json!(60_000));
+        assert_eq!(asked.options["allowCredentials"].as_array().map(Vec::len), Some(1));
         let own = desk.engine.own_passkeys(&me).await.expect("a list");
         desk.engine.remove_passkey(&me, ann.session, own[0].id).await.expect("removed");
         assert!(matches!(ann.asked(&desk, id, &version).await, Err(Refusal::Invalid(_))), "without a passkey");

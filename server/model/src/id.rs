@@ -41,6 +41,11 @@ macro_rules! id {
             pub fn from_uuid(uuid: Uuid) -> Self {
                 Self(TypeSafeId::from_uuid(uuid))
             }
+
+            /// The 128 bits that it is made of.
+            pub fn uuid(&self) -> Uuid {
+                self.0.uuid()
+            }
         }
 
         impl PartialSchema for $name {

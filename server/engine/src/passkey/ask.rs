@@ -2,16 +2,18 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::{CallId, FieldError, PersonId, Refusal};
+use model::{CallId, FieldError, Refusal};
 use serde::Serialize;
+use serde_json::Value;
+use webauthn_rs::prelude::WebauthnError;
 
-use super::ceremony::ALGORITHMS;
-use super::{TO_ANSWER, TO_CONFIRM, digest, user_handle};
+use super::ceremony::{Kept, desk};
+use super::{TO_ANSWER, TO_CONFIRM, digest, unfit};
 use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::party::Party;
 use crate::seal::Purpose;
-use crate::store::{Bound, ChallengePurpose};
+use crate::store::{Bound, ChallengePurpose, PasskeyRow};
 
 /// What a passkey is wanted for by somebody who is signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,40 +33,29 @@ pub enum Wanted {
     },
 }
 
-/// What the browser is to ask of an authenticator. Everything binary is base64url without padding.
+/// What the browser is to ask of an authenticator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Asked {
-    /// What is to be signed.
-    pub challenge: String,
-    /// As whom the desk asks.
-    pub rp_id: String,
-    /// For how long, in milliseconds.
-    pub timeout: i64,
-    /// The passkeys that are wanted; of a new one, those that are there already. Empty: any.
-    pub credentials: Vec<String>,
-    /// Of a new one: whose it is to be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user: Option<AskedUser>,
-    /// Of a new one: how it may sign (COSE), the best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub algorithms: Vec<i64>,
+    /// The question, as browsers read it: `PublicKeyCredentialCreationOptionsJSON` of a new passkey, else
+    /// `PublicKeyCredentialRequestOptionsJSON`. Everything binary is base64url without padding.
+    #[serde(rename = "publicKey")]
+    pub options: Value,
+    /// What is to be brought back with the answer, sealed; base64url without padding.
+    pub state: String,
 }
 
-/// Whose a new passkey is to be, as the authenticator shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct AskedUser {
-    /// What the authenticator gives back when it is asked who signs in.
-    pub id: String,
-    /// Their address.
-    pub name: String,
-    /// Their name.
-    pub display_name: String,
+/// A question before it is put: its options, the digest of its challenge, and its sealed state.
+struct Question {
+    asked: Asked,
+    challenge: [u8; 32],
 }
 
 /// How often somebody may ask for a challenge in a minute: each leaves a row for a while.
 const MOST_ASKED: i64 = 60;
 
-/// Where the challenge of a sign-in is sealed.
+const IN_JSON: &str = "what the library makes can be written as JSON";
+
+/// Where what belongs to a sign-in is sealed.
 pub(super) const SIGN_IN: &str = "sign in";
 
 impl Engine {
@@ -74,9 +65,10 @@ impl Engine {
     /// `NotFound` when this desk cannot have passkeys.
     pub fn ask_to_sign_in(&self) -> Result<Asked, Refusal> {
         let party = self.party().map_err(|_| Refusal::NotFound)?;
-        let now = self.now().micros().to_be_bytes();
-        let challenge = self.sealer().seal(Purpose::Passkey, SIGN_IN, &now);
-        Ok(asked(&party, &challenge, TO_ANSWER, Vec::new()))
+        let started = desk(&party, TO_ANSWER).and_then(|desk| desk.start_discoverable_authentication());
+        let (asked, state) = started.map_err(not_asked)?;
+        let challenge = &asked.public_key.challenge;
+        Ok(self.question(SIGN_IN, challenge, &asked.public_key, state).asked)
     }
 
     /// What to ask of a passkey of somebody who is signed in with this session.
@@ -104,22 +96,75 @@ impl Engine {
                 (ChallengePurpose::Confirm, TO_CONFIRM, Some((*call, version.as_str())))
             }
         };
-        let challenge = self.ambient().bytes::<32>();
         let bound = Bound { purpose, person: me.id(), session, shown };
-        let credentials = self.credentials_of(me.id(), &party).await?;
-        if credentials.is_empty() && purpose != ChallengePurpose::Add {
-            return Err(Refusal::Invalid(vec![FieldError::new(
-                "/passkey",
-                "You have no passkey. Add one under Account.",
-            )]));
-        }
+        let mut rows = self.store().passkeys_of(me.id()).await?;
+        rows.retain(|row| row.rp == party.id);
+        let question = if purpose == ChallengePurpose::Add {
+            self.for_a_new_one(&party, me, &rows)?
+        } else {
+            self.for_one_of(&party, purpose, lasts, rows)?
+        };
         let now = self.now();
         let limit = (MOST_ASKED, now.plus_seconds(-TO_CONFIRM));
-        if !self.store().insert_challenge(digest(&challenge), &bound, now, limit).await? {
+        if !self.store().insert_challenge(question.challenge, &bound, now, limit).await? {
             return Err(Refusal::RateLimited { retry_after: 60 });
         }
-        let asked = asked(&party, &challenge, lasts, credentials);
-        Ok(if purpose == ChallengePurpose::Add { of_a_new_one(asked, me) } else { asked })
+        Ok(question.asked)
+    }
+
+    /// For another passkey, beside those that are there.
+    fn for_a_new_one(
+        &self,
+        party: &Party,
+        me: &PersonActor,
+        rows: &[PasskeyRow],
+    ) -> Result<Question, Refusal> {
+        let there = rows.iter().map(|row| row.credential.clone()).collect();
+        let (person, id) = (me.person(), me.id().uuid());
+        let started = desk(party, TO_ANSWER)
+            .and_then(|desk| desk.start_passkey_registration(id, &person.email, &person.name, Some(there)));
+        let (mut asked, state) = started.map_err(not_asked)?;
+        // One that is not found without being named signs nobody in; the library would rather have none that is.
+        if let Some(selection) = &mut asked.public_key.authenticator_selection {
+            (selection.require_resident_key, selection.resident_key) = (true, None);
+        }
+        let challenge = &asked.public_key.challenge;
+        Ok(self.question(ChallengePurpose::Add.as_str(), challenge, &asked.public_key, state))
+    }
+
+    /// For one of these passkeys.
+    fn for_one_of(
+        &self,
+        party: &Party,
+        purpose: ChallengePurpose,
+        lasts: i64,
+        rows: Vec<PasskeyRow>,
+    ) -> Result<Question, Refusal> {
+        if rows.is_empty() {
+            let message = "You have no passkey. Add one under Account.";
+            return Err(Refusal::Invalid(vec![FieldError::new("/passkey", message)]));
+        }
+        let passkeys: Vec<_> = rows.into_iter().map(|row| row.passkey).collect();
+        let started = desk(party, lasts).and_then(|desk| desk.start_passkey_authentication(&passkeys));
+        let (asked, state) = started.map_err(not_asked)?;
+        let challenge = &asked.public_key.challenge;
+        Ok(self.question(purpose.as_str(), challenge, &asked.public_key, state))
+    }
+
+    /// A question with its state sealed for this place.
+    fn question(
+        &self,
+        place: &str,
+        challenge: &[u8],
+        options: impl Serialize,
+        state: impl Serialize,
+    ) -> Question {
+        let challenge = digest(challenge);
+        let kept = Kept { challenge, asked_at: self.now().micros(), state };
+        let plain = serde_json::to_vec(&kept).unwrap_or_else(|_| unreachable!("{IN_JSON}"));
+        let state = URL_SAFE_NO_PAD.encode(self.sealer().seal(Purpose::Passkey, place, &plain));
+        let options = serde_json::to_value(options).unwrap_or_else(|_| unreachable!("{IN_JSON}"));
+        Question { asked: Asked { options, state }, challenge }
     }
 
     /// Whether this person decides the call or may override those who do, and its preview has been shown to them for long
@@ -137,30 +182,10 @@ impl Engine {
         }
         Ok(self.view_token_fits(view_token, me, call, version)?)
     }
-
-    async fn credentials_of(&self, person: PersonId, party: &Party) -> Result<Vec<String>, Refusal> {
-        let rows = self.store().passkeys_of(person).await?;
-        let here = rows.iter().filter(|row| row.rp == party.id);
-        Ok(here.map(|row| URL_SAFE_NO_PAD.encode(&row.credential)).collect())
-    }
 }
 
-fn asked(party: &Party, challenge: &[u8], lasts: i64, credentials: Vec<String>) -> Asked {
-    Asked {
-        challenge: URL_SAFE_NO_PAD.encode(challenge),
-        rp_id: party.id.clone(),
-        timeout: lasts * 1_000,
-        credentials,
-        user: None,
-        algorithms: Vec::new(),
-    }
-}
-
-fn of_a_new_one(asked: Asked, me: &PersonActor) -> Asked {
-    let user = AskedUser {
-        id: URL_SAFE_NO_PAD.encode(user_handle(me.id())),
-        name: me.person().email.clone(),
-        display_name: me.person().name.clone(),
-    };
-    Asked { user: Some(user), algorithms: ALGORITHMS.to_vec(), ..asked }
+/// The library does not ask for this: it is a mistake of the desk's own.
+fn not_asked(error: WebauthnError) -> Refusal {
+    tracing::error!(?error, "a passkey could not be asked for");
+    unfit()
 }

@@ -2,8 +2,8 @@
 
 use model::{FieldError, PasskeyId, Refusal, Time};
 
-use super::ceremony::{self, Attestation, Kind};
-use super::{Assertion, TO_ANSWER, digest, unfit};
+use super::ceremony::{self, Attestation};
+use super::{Assertion, TO_ANSWER, unfit};
 use crate::account::PASSWORDS_OFF;
 use crate::account_event::AccountEventType;
 use crate::actor::PersonActor;
@@ -101,14 +101,14 @@ impl Engine {
         assertion: &Assertion,
     ) -> Result<(), Refusal> {
         me.in_person()?;
-        let answered = self.answered(me.id(), assertion).await?;
+        let answered = self.answered(me.id(), assertion, ChallengePurpose::Prove).await?;
         let bound = Bound { purpose: ChallengePurpose::Prove, person: me.id(), session, shown: None };
         let now = self.now();
         let mut tx = self.store().begin().await?;
         if !tx.spend_challenge(answered.challenge, &bound, now.plus_seconds(-TO_ANSWER)).await? {
             return Err(unfit());
         }
-        if !tx.use_passkey(answered.passkey.id, me.id(), answered.counter, now).await? {
+        if !tx.use_passkey(answered.used(), now).await? {
             drop(tx);
             return Err(self.went_back(&answered.passkey).await?);
         }
@@ -130,30 +130,21 @@ impl Engine {
         self.proved_recently(me, session).await?;
         let name = checked_name(name)?;
         let party = self.party().map_err(|_| Refusal::NotFound)?;
-        let looked_at = ceremony::challenge(&new.client_data, Kind::Create, &party)
-            .and_then(|challenge| Ok((challenge, ceremony::created(new, &party)?)));
-        let (challenge, counter) = looked_at.map_err(|misfit| {
+        let judged = self
+            .kept(ChallengePurpose::Add.as_str(), &new.state)
+            .and_then(|kept| Ok((kept.challenge, ceremony::created(&party, new, &kept.state)?)));
+        let (challenge, passkey) = judged.map_err(|misfit| {
             tracing::warn!(person = %me.id(), %misfit, "a new passkey was not taken");
             unfit()
         })?;
         let (now, id) = (self.now(), PasskeyId::from_uuid(self.ambient().uuid()));
-        let passkey = NewPasskey {
-            id,
-            person: me.id(),
-            credential: &new.id,
-            public_key: &new.public_key,
-            algorithm: new.algorithm,
-            counter,
-            rp: &party.id,
-            name,
-            at: now,
-        };
+        let row = NewPasskey { id, person: me.id(), passkey: &passkey, rp: &party.id, name, at: now };
         let bound = Bound { purpose: ChallengePurpose::Add, person: me.id(), session, shown: None };
         let mut tx = self.store().begin().await?;
-        if !tx.spend_challenge(digest(&challenge), &bound, now.plus_seconds(-TO_ANSWER)).await? {
+        if !tx.spend_challenge(challenge, &bound, now.plus_seconds(-TO_ANSWER)).await? {
             return Err(unfit());
         }
-        let added = tx.insert_passkey(&passkey, MOST).await;
+        let added = tx.insert_passkey(&row, MOST).await;
         if !added.map_err(|error| if error.is_taken() { unfit() } else { error.into() })? {
             return Err(Refusal::invalid("/passkey", "You have 20 passkeys already. Remove one first."));
         }

@@ -3,10 +3,10 @@
 
 use model::{PasskeyId, Refusal, Time};
 
-use super::{Assertion, TO_CONFIRM, unfit};
+use super::{Answered, Assertion, TO_CONFIRM, unfit};
 use crate::actor::Decider;
 use crate::engine::Engine;
-use crate::store::{Bound, CallRow, ChallengePurpose, PasskeyRow, Tx};
+use crate::store::{Bound, CallRow, ChallengePurpose, Tx};
 
 /// What whoever confirms has proved anew who they are with.
 #[derive(Debug, Clone)]
@@ -20,9 +20,7 @@ pub struct StepUp {
 /// A proof that holds, and is still to be spent.
 #[derive(Debug, Clone)]
 pub(crate) struct Verified {
-    passkey: PasskeyRow,
-    counter: u32,
-    challenge: [u8; 32],
+    answered: Answered,
     session: [u8; 32],
     /// When it came: asking a service afresh in between makes it no older.
     came_at: Time,
@@ -31,7 +29,7 @@ pub(crate) struct Verified {
 impl Verified {
     /// The passkey.
     pub(crate) const fn passkey(&self) -> PasskeyId {
-        self.passkey.id
+        self.answered.passkey.id
     }
 }
 
@@ -51,14 +49,8 @@ impl Engine {
             return if self.wants_step_up(row) { Err(self.step_up_required(row)) } else { Ok(None) };
         };
         decider.actor().in_person()?;
-        let answered = self.answered(decider.id(), &proof.assertion).await?;
-        Ok(Some(Verified {
-            passkey: answered.passkey,
-            counter: answered.counter,
-            challenge: answered.challenge,
-            session: proof.session,
-            came_at: self.now(),
-        }))
+        let answered = self.answered(decider.id(), &proof.assertion, ChallengePurpose::Confirm).await?;
+        Ok(Some(Verified { answered, session: proof.session, came_at: self.now() }))
     }
 
     /// Whether confirming this call takes a passkey: it was held so, or the catalogue says so now.
@@ -89,17 +81,20 @@ impl Engine {
             session: proof.session,
             shown: Some((row.id, version)),
         };
-        if !tx.spend_challenge(proof.challenge, &bound, proof.came_at.plus_seconds(-TO_CONFIRM)).await? {
+        if !tx
+            .spend_challenge(proof.answered.challenge, &bound, proof.came_at.plus_seconds(-TO_CONFIRM))
+            .await?
+        {
             tracing::warn!(person = %decider.id(), call = %row.id, "a passkey's answer was for something else, too old, or used before");
             return Err(unfit());
         }
-        let used = tx.use_passkey(proof.passkey.id, decider.id(), proof.counter, self.now()).await?;
+        let used = tx.use_passkey(proof.answered.used(), self.now()).await?;
         Ok(if used { Spent::Whole } else { Spent::WentBack })
     }
 
     /// The passkey's count went back: tells the journal, once the transaction is undone.
     pub(crate) async fn proof_went_back(&self, proof: &Verified) -> Result<Refusal, Refusal> {
-        self.went_back(&proof.passkey).await
+        self.went_back(&proof.answered.passkey).await
     }
 }
 

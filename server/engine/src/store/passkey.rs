@@ -2,6 +2,7 @@
 
 use model::{CallId, PasskeyId, PersonId, Time};
 use sqlx::any::AnyRow;
+use webauthn_rs::prelude::Passkey;
 
 use super::columns::Columns;
 use super::{Store, StoreError, Tx};
@@ -13,14 +14,8 @@ pub struct NewPasskey<'a> {
     pub id: PasskeyId,
     /// Whose it is.
     pub person: PersonId,
-    /// What the authenticator knows it by.
-    pub credential: &'a [u8],
-    /// Its public half (`SubjectPublicKeyInfo`, DER).
-    pub public_key: &'a [u8],
-    /// How it signs: a COSE algorithm.
-    pub algorithm: i64,
-    /// How many signatures it said it has made.
-    pub counter: u32,
+    /// What the authenticator knows it by, its public half, and what else the library keeps of it.
+    pub passkey: &'a Passkey,
     /// The name that it was made for.
     pub rp: &'a str,
     /// What its person calls it.
@@ -38,12 +33,8 @@ pub struct PasskeyRow {
     pub person: PersonId,
     /// What the authenticator knows it by.
     pub credential: Vec<u8>,
-    /// Its public half (`SubjectPublicKeyInfo`, DER).
-    pub public_key: Vec<u8>,
-    /// How it signs: a COSE algorithm.
-    pub algorithm: i64,
-    /// How many signatures it said it has made.
-    pub counter: u32,
+    /// Its public half, and what else the library keeps of it.
+    pub passkey: Passkey,
     /// The name that it was made for.
     pub rp: String,
     /// What its person calls it.
@@ -52,6 +43,19 @@ pub struct PasskeyRow {
     pub created_at: Time,
     /// When it was last used.
     pub used_at: Option<Time>,
+}
+
+/// A passkey that has answered.
+#[derive(Debug, Clone, Copy)]
+pub struct UsedPasskey<'a> {
+    /// What its person knows it by.
+    pub id: PasskeyId,
+    /// Whose it is.
+    pub person: PersonId,
+    /// How many signatures it says it has made.
+    pub counter: u32,
+    /// What the library keeps of it from now on.
+    pub passkey: &'a Passkey,
 }
 
 /// What a challenge is good for, and whose it is.
@@ -79,7 +83,8 @@ pub enum ChallengePurpose {
 }
 
 impl ChallengePurpose {
-    const fn as_str(self) -> &'static str {
+    /// The word that is stored.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Add => "add",
             Self::Prove => "prove",
@@ -88,7 +93,7 @@ impl ChallengePurpose {
     }
 }
 
-const SELECT: &str = "SELECT id, person_id, credential, public_key, algorithm, counter, rp, name, created_at, used_at FROM passkeys";
+const SELECT: &str = "SELECT id, person_id, credential, passkey, rp, name, created_at, used_at FROM passkeys";
 
 impl Store {
     /// A person's passkeys, in the order in which they were added.
@@ -150,15 +155,13 @@ impl Tx {
             .execute(&mut *self.inner)
             .await?;
         let done = sqlx::query(
-            "INSERT INTO passkeys (id, person_id, credential, public_key, algorithm, counter, rp, name, created_at) \
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE (SELECT COUNT(*) FROM passkeys WHERE person_id = $2) < $10",
+            "INSERT INTO passkeys (id, person_id, credential, passkey, counter, rp, name, created_at) \
+             SELECT $1, $2, $3, $4, 0, $5, $6, $7 WHERE (SELECT COUNT(*) FROM passkeys WHERE person_id = $2) < $8",
         )
         .bind(new.id.to_string())
         .bind(new.person.to_string())
-        .bind(new.credential.to_vec())
-        .bind(new.public_key.to_vec())
-        .bind(new.algorithm)
-        .bind(i64::from(new.counter))
+        .bind(new.passkey.cred_id().clone())
+        .bind(in_json(new.passkey))
         .bind(new.rp)
         .bind(new.name)
         .bind(new.at.micros())
@@ -235,25 +238,24 @@ impl Tx {
 
     /// Notes that a passkey has made its `counter`th signature. `false`: it is gone, or had made as many already; one that
     /// does not count says 0 each time.
-    pub async fn use_passkey(
-        &mut self,
-        id: PasskeyId,
-        person: PersonId,
-        counter: u32,
-        now: Time,
-    ) -> Result<bool, StoreError> {
+    pub async fn use_passkey(&mut self, used: UsedPasskey<'_>, now: Time) -> Result<bool, StoreError> {
         let done = sqlx::query(
-            "UPDATE passkeys SET counter = $3, used_at = $4 WHERE id = $1 AND person_id = $2 \
+            "UPDATE passkeys SET counter = $3, passkey = $4, used_at = $5 WHERE id = $1 AND person_id = $2 \
              AND (counter < $3 OR (counter = 0 AND $3 = 0))",
         )
-        .bind(id.to_string())
-        .bind(person.to_string())
-        .bind(i64::from(counter))
+        .bind(used.id.to_string())
+        .bind(used.person.to_string())
+        .bind(i64::from(used.counter))
+        .bind(in_json(used.passkey))
         .bind(now.micros())
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
     }
+}
+
+fn in_json(passkey: &Passkey) -> String {
+    serde_json::to_string(passkey).unwrap_or_else(|_| unreachable!("a passkey can be written as JSON"))
 }
 
 fn read(row: &AnyRow) -> Result<PasskeyRow, StoreError> {
@@ -262,9 +264,7 @@ fn read(row: &AnyRow) -> Result<PasskeyRow, StoreError> {
         id: columns.parse("id")?,
         person: columns.parse("person_id")?,
         credential: columns.get("credential")?,
-        public_key: columns.get("public_key")?,
-        algorithm: columns.get("algorithm")?,
-        counter: columns.number("counter")?,
+        passkey: columns.json("passkey")?,
         rp: columns.get("rp")?,
         name: columns.get("name")?,
         created_at: columns.time("created_at")?,

@@ -8,17 +8,11 @@ use engine::passkey::{Asked, Assertion, Attestation};
 use model::PersonId;
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// The origin of the desk's pages in these tests.
 pub const ORIGIN: &str = "http://localhost:8087";
-
-/// What stands before the point of a P-256 key in its `SubjectPublicKeyInfo`.
-const SPKI: [u8; 26] = [
-    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
-    0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
-];
 
 /// What the browser and the authenticator say. The default is the truth.
 #[derive(Debug, Clone)]
@@ -29,7 +23,10 @@ pub struct Claims {
     pub rp: Option<String>,
     pub flags: u8,
     pub counter: Option<u32>,
-    pub user_handle: Option<String>,
+    pub user_handle: Option<Vec<u8>>,
+    /// Of a new one: how it says that it signs (COSE), and by what name it goes.
+    pub algorithm: i64,
+    pub id: Option<Vec<u8>>,
 }
 
 impl Default for Claims {
@@ -44,9 +41,13 @@ impl Default for Claims {
             flags,
             counter: None,
             user_handle: None,
+            algorithm: ES256,
+            id: None,
         }
     }
 }
+
+const ES256: i64 = -7;
 
 pub struct SoftKey {
     pair: EcdsaKeyPair,
@@ -79,13 +80,21 @@ impl SoftKey {
         data.extend([0; 16]);
         data.extend(u16::try_from(self.id.len()).expect("short").to_be_bytes());
         data.extend(&self.id);
-        let mut key = SPKI.to_vec();
-        key.extend(self.pair.public_key().as_ref());
-        let text = json!({
-            "id": encoded(&self.id), "client_data": encoded(&client_data(asked, "webauthn.create", claims)),
-            "authenticator_data": encoded(&data), "public_key": encoded(&key), "algorithm": -7,
+        data.extend(self.public_key(claims.algorithm));
+        let response = json!({
+            "clientDataJSON": encoded(&client_data(asked, "webauthn.create", claims)),
+            "attestationObject": encoded(&attestation_object(&data)), "transports": ["internal"],
         });
-        Attestation::read(&text.to_string()).expect("it can be read")
+        let text = answer(asked, claims.id.as_ref().unwrap_or(&self.id), &response);
+        Attestation::read(&text).expect("it can be read")
+    }
+
+    /// The public half in COSE: a map of kind, algorithm, curve and the point's halves.
+    fn public_key(&self, algorithm: i64) -> Vec<u8> {
+        let (x, y) = self.pair.public_key().as_ref()[1..].split_at(32);
+        let algorithm = u16::try_from(-1 - algorithm).expect("short").to_be_bytes();
+        let head = [&[0xa5, 0x01, 0x02, 0x03, 0x39][..], &algorithm].concat();
+        [&head[..], &[0x20, 0x01, 0x21, 0x58, 0x20], x, &[0x22, 0x58, 0x20], y].concat()
     }
 
     pub fn sign(&self, asked: &Asked) -> Assertion {
@@ -98,17 +107,19 @@ impl SoftKey {
         let mut signed = data.clone();
         signed.extend(Sha256::digest(&client_data));
         let signature = self.pair.sign(&SystemRandom::new(), &signed).expect("signed");
-        let whose = claims.user_handle.clone().unwrap_or_else(|| self.of.to_string());
-        let text = json!({
-            "id": encoded(&self.id), "client_data": encoded(&client_data), "authenticator_data": encoded(&data),
-            "signature": encoded(signature.as_ref()), "user_handle": encoded(whose.as_bytes()),
+        let whose = claims.user_handle.clone().unwrap_or_else(|| self.of.uuid().as_bytes().to_vec());
+        let response = json!({
+            "clientDataJSON": encoded(&client_data), "authenticatorData": encoded(&data),
+            "signature": encoded(signature.as_ref()), "userHandle": encoded(&whose),
         });
-        Assertion::read(&text.to_string()).expect("it can be read")
+        Assertion::read(&answer(asked, &self.id, &response)).expect("it can be read")
     }
 
     fn said(&self, asked: &Asked, claims: &Claims) -> Vec<u8> {
         let counter = claims.counter.unwrap_or_else(|| self.counter.fetch_add(1, Ordering::SeqCst) + 1);
-        let mut data = Sha256::digest(claims.rp.as_ref().unwrap_or(&asked.rp_id)).to_vec();
+        let options = &asked.options;
+        let rp = options["rpId"].as_str().or_else(|| options["rp"]["id"].as_str()).expect("a name");
+        let mut data = Sha256::digest(claims.rp.as_deref().unwrap_or(rp)).to_vec();
         data.push(claims.flags);
         data.extend(counter.to_be_bytes());
         data
@@ -117,10 +128,25 @@ impl SoftKey {
 
 fn client_data(asked: &Asked, r#type: &str, claims: &Claims) -> Vec<u8> {
     let said = json!({
-        "type": claims.r#type.unwrap_or(r#type), "challenge": asked.challenge, "origin": claims.origin,
+        "type": claims.r#type.unwrap_or(r#type), "challenge": asked.options["challenge"], "origin": claims.origin,
         "crossOrigin": claims.cross_origin,
     });
     said.to_string().into_bytes()
+}
+
+/// What is posted: the answer as browsers write it, and what the page was given to bring back.
+fn answer(asked: &Asked, id: &[u8], response: &Value) -> String {
+    let credential = json!({
+        "id": encoded(id), "rawId": encoded(id), "type": "public-key", "response": response,
+        "clientExtensionResults": {},
+    });
+    json!({ "state": asked.state, "credential": credential }).to_string()
+}
+
+/// Without attestation, in CBOR: a map of format, statement and what the authenticator said.
+fn attestation_object(data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(data.len()).expect("short").to_be_bytes();
+    [&b"\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"[..], &length, data].concat()
 }
 
 fn encoded(bytes: &[u8]) -> String {

@@ -31,8 +31,13 @@ const ROWS: usize = 50;
 const TURNS: usize = 20;
 const PAGES_A_TURN: u32 = 50;
 
-const ASSETS: Assets =
-    Assets { style: "/style.css", script: "/countersign.js", icon: "/mark.svg", notices: "/notices.js" };
+const ASSETS: Assets = Assets {
+    style: "/style.css",
+    script: "/countersign.js",
+    icon: "/mark.svg",
+    notices: "/notices.js",
+    passkeys: "/passkeys.js",
+};
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");

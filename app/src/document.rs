@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn nothing_of_the_framework_is_left_and_nothing_else_is_lost() {
-        let assets = Assets { style: "/s.css", script: "/s.js", icon: "/i.svg", notices: "/n.js" };
+        let assets =
+            Assets { style: "/s.css", script: "/s.js", icon: "/i.svg", notices: "/n.js", passkeys: "/p.js" };
         let hostile = "<!></title><script>x</script>";
         let body = view! { <p title=hostile>{hostile}<textarea inner_html=crate::parts::text::content(hostile)></textarea></p> }.to_html();
         let html = document(hostile, Some(1), assets, body);

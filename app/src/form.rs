@@ -17,6 +17,7 @@ mod many;
 mod next;
 mod notices;
 mod overriding;
+mod passkey;
 mod password;
 mod pause;
 mod person;
@@ -92,6 +93,12 @@ pub const BROWSER: &str = "/do/browser";
 pub const ACCOUNT: &str = "/do/account";
 /// Where one's own new password is posted to.
 pub const PASSWORD: &str = "/do/password";
+/// Where signing in with a passkey is posted to.
+pub const PASSKEY_SIGN_IN: &str = "/do/passkey-sign-in";
+/// Where changes of one's own passkeys are posted to.
+pub const PASSKEY: &str = "/do/passkey";
+/// Where proving anew who one is is posted to.
+pub const PROVE: &str = "/do/prove";
 /// Where ending one's own sessions is posted to.
 pub const SESSION: &str = "/do/session";
 /// Where making a token of one's own is posted to.
@@ -146,6 +153,9 @@ pub const ALL: &[&str] = &[
     BROWSER,
     ACCOUNT,
     PASSWORD,
+    PASSKEY_SIGN_IN,
+    PASSKEY,
+    PROVE,
     SESSION,
     TOKEN,
     REVOKE_TOKEN,
@@ -197,6 +207,9 @@ pub async fn post(path: &str, visit: Visit, fields: Fields) -> Option<Submitted>
         NOTICES => submit::<notices::Notices>(path, visit, fields, read).await,
         ACCOUNT => submit::<account::ChangeAccount>(path, visit, fields, read).await,
         PASSWORD => submit::<password::ChangePassword>(path, visit, fields, read).await,
+        PASSKEY_SIGN_IN => submit::<passkey::PasskeySignIn>(path, visit, fields, read).await,
+        PASSKEY => submit::<passkey::ChangePasskey>(path, visit, fields, read).await,
+        PROVE => submit::<passkey::Prove>(path, visit, fields, read).await,
         SESSION => submit::<session::EndSession>(path, visit, fields, read).await,
         TOKEN => submit::<token::MakeToken>(path, visit, fields, token::read).await,
         REVOKE_TOKEN => submit::<token::RevokeToken>(path, visit, fields, read).await,

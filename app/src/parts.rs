@@ -16,6 +16,7 @@ pub(crate) mod inbox_query;
 pub(crate) mod link;
 pub(crate) mod overriding;
 pub(crate) mod pager;
+pub(crate) mod passkey;
 pub(crate) mod pause;
 pub(crate) mod payload;
 pub(crate) mod people_nav;

@@ -39,6 +39,8 @@ pub struct Assets {
     pub icon: &'static str,
     /// The ES module of the page of notices.
     pub notices: &'static str,
+    /// The ES module of the pages that ask for passkeys.
+    pub passkeys: &'static str,
 }
 
 impl Visit {

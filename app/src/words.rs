@@ -2,6 +2,7 @@
 
 use chrono::Datelike as _;
 use chrono_tz::Tz;
+use engine::account_event::AccountEventType;
 use model::{Ability, ApprovalKind, CallStatus, Effect, EventType, Outcome, Role, Surface, Time};
 
 /// What an effect means to a person.
@@ -60,6 +61,16 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
         EventType::GrantUsed => "let through by a standing grant",
         EventType::GrantEnded => "standing grant ended",
         EventType::GrantRevoked => "standing grant revoked",
+    }
+}
+
+/// What happened to an account.
+pub(crate) const fn account_event(kind: AccountEventType) -> &'static str {
+    match kind {
+        AccountEventType::PasskeyAdded => "passkey added:",
+        AccountEventType::PasskeyRenamed => "passkey renamed:",
+        AccountEventType::PasskeyRemoved => "passkey removed:",
+        AccountEventType::PasskeyWentBack => "passkey refused, its count of signatures went back:",
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) async fn examine(config: &Config, environment: Environment) -> Vec<Fi
     let (mut of_database, is_current) = database::examine(config, &catalogue, &environment).await;
     findings.append(&mut of_database);
     findings.push(address::bound(&catalogue));
+    findings.push(address::passkeys(&catalogue));
     findings.extend(egress(&catalogue).await);
     findings.extend(secrets::examine(config, catalogue, environment, is_current).await);
     findings

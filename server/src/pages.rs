@@ -6,6 +6,7 @@ mod forms;
 mod headers;
 mod live;
 mod origin;
+mod passkeys;
 mod provider;
 mod session;
 mod show;
@@ -38,6 +39,7 @@ pub(crate) fn router(engine: Engine, sessions: impl SessionStore + Clone) -> Rou
         )
         .route("/done/export.csv", get(export::csv).fallback(show::no_such_method))
         .route("/done/export.jsonl", get(export::jsonl).fallback(show::no_such_method))
+        .route(passkeys::ROUTE, post(passkeys::ask).fallback(show::no_such_method))
         .fallback(get(show::page).fallback(show::no_such_method))
         .route(live::ROUTE, get(live::follow))
         .with_state(engine)

@@ -28,6 +28,9 @@ pub(crate) const EPOCH: &str = "epoch";
 /// Under what it holds what the browser calls itself.
 pub(crate) const BROWSER: &str = "browser";
 
+/// Under what it holds when the session began whose place it takes, where it takes one's.
+pub(crate) const BEGUN: &str = "begun";
+
 /// The sessions of the desk.
 #[derive(Clone)]
 pub(crate) struct Sessions(Engine);
@@ -92,7 +95,8 @@ fn wanted(record: &Record, expires: Time) -> Result<SessionWanted> {
     let person: PersonId = serde_json::from_value(held(PERSON)).map_err(of_nobody)?;
     let epoch = serde_json::from_value(held(EPOCH)).map_err(of_nobody)?;
     let browser = held(BROWSER).as_str().unwrap_or_default().to_owned();
-    Ok(SessionWanted { person, epoch, browser, expires })
+    let goes_on_since = held(BEGUN).as_i64().map(Time::from_micros);
+    Ok(SessionWanted { person, epoch, browser, expires, goes_on_since })
 }
 
 /// What a session is found by.

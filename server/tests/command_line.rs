@@ -128,7 +128,7 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     let catalogue = format!("[server]\nlisten = \"{listen}\"\npublic_url = \"{url}\"\n");
     std::fs::write(place.folder.path().join("countersign.toml"), &catalogue).expect("written");
     let well = findings(&place, 0);
-    for subject in ["catalogue", "database", "clock", "tls", "reach", "key"] {
+    for subject in ["catalogue", "database", "clock", "passkeys", "tls", "reach", "key"] {
         assert!(well.contains(&found(subject, "good")), "{subject} in {well:?}");
     }
     assert!(well.contains(&found("pause", "good")), "{well:?}");
@@ -149,6 +149,7 @@ fn the_doctor_changes_nothing_and_tells_what_is_bad() {
     for subject in ["public_url", "credential", "key"] {
         assert!(ill.contains(&found(subject, "bad")), "{subject} in {ill:?}");
     }
+    assert!(ill.contains(&found("passkeys", "mind")), "plain http has none: {ill:?}");
     assert!(!place.folder.path().join("countersign.key").exists(), "no key is made in the lost one's place");
     std::fs::write(place.folder.path().join("countersign.toml"), "[server]\nlisen = 1\n").expect("written");
     assert_eq!(findings(&place, 1), [found("catalogue", "bad")]);

@@ -1,10 +1,13 @@
 //! Confirming or declining a held call.
 #![expect(clippy::too_many_arguments, reason = "a server function has one for each field of its form")]
 
+use engine::passkey::StepUp;
 use engine::view_token::ViewFault;
 use leptos::prelude::*;
+use model::refusal::PasskeyFault;
 use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
 
+use super::passkey::assertion;
 use super::{Fault, Form, Next, Posted, visit};
 use crate::parts::inbox_query::beside;
 
@@ -20,6 +23,7 @@ pub(crate) async fn decide(
     reason: Option<String>,
     reply: Option<String>,
     list: Option<String>,
+    passkey: Option<String>,
 ) -> Result<Next, Fault> {
     let visit = visit()?;
     let decider = visit.visitor.ok_or_else(Fault::signed_out)?.decider()?;
@@ -37,9 +41,17 @@ pub(crate) async fn decide(
             fits_target(preview, target.as_deref().unwrap_or_default())?;
         }
     }
+    let proof = passkey.filter(|text| !text.is_empty() && verdict == Verdict::Confirm);
+    let proof = proof.map(|text| assertion(&text)).transpose()?;
+    let session = visit.session.ok_or_else(Fault::signed_out)?;
+    let proof = proof.map(|assertion| StepUp { assertion, session });
+    let is_proved = proof.is_some();
     let decision = Decision { decision: verdict, preview_version: Some(preview_version), reason };
-    match visit.engine.decide(&decider, id, decision).await {
-        Ok(call) => Ok(Next::Go(beside(&format!("/inbox/{}", call.id), list.as_deref().unwrap_or_default()))),
+    match visit.engine.decide_with(&decider, id, decision, proof).await {
+        Ok(call) => {
+            let to = beside(&format!("/inbox/{}", call.id), list.as_deref().unwrap_or_default());
+            Ok(if is_proved { Next::Renewed(to) } else { Next::Go(to) })
+        }
         Err(refusal) => Err(refused(refusal, shown)),
     }
 }
@@ -98,6 +110,14 @@ pub(super) fn refused(refusal: Refusal, shown: Option<Preview>) -> Fault {
                 "It has changed since you looked. Nothing was sent. This is the new preview, with what changed marked: read it and decide again.",
             )
         },
+        Refusal::StepUpRequired { .. } => Fault::new(
+            403,
+            "Nothing was sent: this is confirmed with your passkey, and none came along. That takes a browser that runs scripts. The call is still held.",
+        ),
+        Refusal::PasskeyRefused(PasskeyFault::Unfit) => Fault::new(
+            403,
+            "Nothing was sent: your passkey's answer was not taken. It is good for one call as it is shown, once and for a minute. Read it and confirm again.",
+        ),
         Refusal::UpstreamUnreachable | Refusal::UpstreamFailed(_) => Fault::new(
             502,
             "The service could not be asked whether this still holds. Nothing was sent, and the call is still held. Try again in a moment.",

@@ -100,6 +100,10 @@ pub(crate) fn many_fault(fault: ManyFault) -> Result<Fault, Refusal> {
             409,
             "Nothing was done: only calls that can be put back are confirmed together. Open each of the others and confirm it by itself.",
         ),
+        ManyFault::StepUp => Fault::new(
+            409,
+            "Nothing was done: some of these are confirmed with a passkey, each by itself. Open each of them and confirm it there.",
+        ),
         ManyFault::Mixed => Fault::new(
             409,
             "Nothing was done: only calls of one action are confirmed together. Select calls of one action.",

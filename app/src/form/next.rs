@@ -19,6 +19,8 @@ pub enum Next {
         /// Where to.
         to: String,
     },
+    /// Somebody has proved anew who they are: give their session a fresh id, and go there.
+    Renewed(String),
     /// End the session.
     SignedOut,
     /// Show the form's page with this answer.

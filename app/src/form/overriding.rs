@@ -1,10 +1,12 @@
 //! Overriding those who decide a held call.
 
 use engine::OverrideWanted;
+use engine::passkey::StepUp;
 use leptos::prelude::*;
 use model::{CallId, Refusal};
 
-use super::{Fault, Form, Next, Posted, visit};
+use super::passkey::assertion;
+use super::{Fault, Form, Next, Posted, decide, visit};
 
 /// Overrides, with words, as the page for it showed the call.
 #[server(name = Override, prefix = "/do", endpoint = "override")]
@@ -14,19 +16,27 @@ pub(crate) async fn overriding(
     view_token: String,
     target: Option<String>,
     reason: Option<String>,
+    passkey: Option<String>,
 ) -> Result<Next, Fault> {
     let visit = visit()?;
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
     let id: CallId = call.parse().map_err(|_| Refusal::NotFound)?;
     let (target, reason) = (target.unwrap_or_default(), reason.unwrap_or_default());
+    let session = visit.session.ok_or_else(Fault::signed_out)?;
+    let proof = passkey.filter(|text| !text.is_empty()).map(|text| assertion(&text)).transpose()?;
+    let proof = proof.map(|assertion| StepUp { assertion, session });
     let wanted = OverrideWanted {
         version: &preview_version,
         view_token: &view_token,
         target: &target,
         reason: &reason,
+        proof: proof.as_ref(),
     };
     match visit.engine.override_call(&me, id, wanted).await {
-        Ok(call) => Ok(Next::Go(format!("/inbox/{}", call.id))),
+        Ok(call) => {
+            let to = format!("/inbox/{}", call.id);
+            Ok(if proof.is_some() { Next::Renewed(to) } else { Next::Go(to) })
+        }
         Err(refusal) => Err(refused(refusal)),
     }
 }
@@ -45,6 +55,9 @@ fn refused(refusal: Refusal) -> Fault {
             422,
             "Nothing was done: the button was pressed within half a second of the page appearing. Read it, then decide.",
         ),
+        refusal @ (Refusal::StepUpRequired { .. } | Refusal::PasskeyRefused(_)) => {
+            decide::refused(refusal, None)
+        }
         Refusal::Invalid(errors) => Fault {
             errors,
             ..Fault::new(422, "Nothing was sent: some fields are at fault. Mend them and try again.")

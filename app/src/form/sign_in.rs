@@ -27,7 +27,7 @@ pub(crate) async fn sign_in(email: String, password: String, next: Option<String
     Ok(Next::SignedIn { person: person.id(), epoch, to })
 }
 
-fn not_looked_at(refusal: Refusal) -> Fault {
+pub(super) fn not_looked_at(refusal: Refusal) -> Fault {
     let Refusal::RateLimited { retry_after } = refusal else { return refusal.into() };
     let sentence = format!(
         "Too many tries have failed. This one was not looked at, and you are not signed in. Try again in {}.",

@@ -1,6 +1,7 @@
-//! One's own account: name, password, time zone, sessions and tokens.
+//! One's own account: name, password, passkeys, time zone, sessions and tokens.
 
 mod delegations;
+mod passkeys;
 mod password;
 mod sessions;
 mod tokens;
@@ -23,6 +24,9 @@ pub(crate) fn Account() -> impl IntoView {
         let sessions = visit.engine.own_sessions(&me, visit.session).await?;
         let tokens = visit.engine.own_tokens(&me).await?;
         let ways = visit.engine.own_ways(&me).await?;
+        let passkeys = passkeys::Passkeys::of(&visit, &me, &ways).await?;
+        let here =
+            sessions.iter().find(|session| session.is_this).map_or("", |session| session.browser.as_str());
         let own = visit.engine.own_delegations(&me).await?;
         let now = visit.engine.now();
         let person = me.person();
@@ -34,6 +38,7 @@ pub(crate) fn Account() -> impl IntoView {
             <p><a class="button" href="/account/notices">"How you are told"</a></p>
             {delegations::delegations(&visit, &me, &own, now)}
             {password::password(&visit, person, &ways)}
+            {passkeys.show(&visit, here, now)}
             {sessions::sessions(&visit, &sessions, now)}
             {tokens::tokens(&visit, &tokens, now)}
         };
@@ -48,6 +53,10 @@ fn was_done(what: &str) -> Option<&'static str> {
         "delegated" => "Saved. It is shown to both of you, and it can be ended at any time.",
         "delegation" => "It has ended.",
         "password" => "Your password was changed. Everywhere else you are signed out.",
+        "proved" => "It is you. You may add and remove passkeys now.",
+        "passkey-added" => "The passkey was added.",
+        "passkey-renamed" => "The passkey has its new name.",
+        "passkey-removed" => "The passkey was removed. It is taken no more.",
         "session" => "That session has ended.",
         "sessions" => "All other sessions have ended.",
         "token" => "The token was revoked. What it had waiting was withdrawn.",

@@ -157,7 +157,7 @@ fn who_decides(action: &ActionLine) -> String {
     };
     let how_many = if action.quorum > 1 { format!("; {} of them", action.quorum) } else { String::new() };
     let but = if action.self_approval { "" } else { "; never the one whose call it is" };
-    let afresh = if action.step_up { "; signed in afresh" } else { "" };
+    let afresh = if action.step_up { "; with a passkey, each time" } else { "" };
     format!("{who}{how_many}{but}{afresh}")
 }
 

@@ -9,12 +9,12 @@ use model::{CallId, CallStatus, PersonId, Preview, Refusal, Time};
 
 use crate::form::{self, Posted};
 use crate::frame::{Shape, Sheet, Tab, page};
-use crate::parts::decide::decide;
+use crate::parts::decide::{Deciding, decide};
 use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
 use crate::parts::standing::standing;
-use crate::parts::{alert, delegation, effect, grant, pause, preview, text, time};
+use crate::parts::{alert, delegation, effect, grant, passkey, pause, preview, text, time};
 
 /// One call.
 #[component]
@@ -31,6 +31,8 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let preview =
             item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
+        let confirming = passkey::confirming(&visit.engine, &me, &item).await?;
+        let script = passkey::script_of(&visit, &confirming);
         let granted = visit.engine.grant_about(&me, id).await?;
         let offer = match &token {
             Some(_) if item.pause.is_none() => visit.engine.grant_offer(&me, id).await?,
@@ -38,12 +40,14 @@ pub(crate) fn ItemPage() -> impl IntoView {
         };
         let granted = granted.map(|line| grant::note(&line, id, me.id(), now));
         let beside = Beside { granted, offer, ..beside };
+        let deciding = token.map(|token| Deciding { token, confirming });
         let body = view! {
             <section class="list" aria-label="Inbox" data-list="">
                 <div class="list-head"><h2>"Inbox"</h2><div class="fresh" aria-live="polite"></div></div>
                 {waiting.show(Some(id), None)}
             </section>
-            {article(&item, beside, token, &list, visit.posted.as_ref(), now)}
+            {article(&item, beside, deciding, &list, visit.posted.as_ref(), now)}
+            {script}
         };
         let mut sheet = Sheet::new(text::plain(&item.title), Shape::Detail, body);
         // Paused, it goes on when somebody resumes.
@@ -124,7 +128,7 @@ impl Beside {
 fn article(
     item: &Item,
     mut beside: Beside,
-    token: Option<String>,
+    deciding: Option<Deciding>,
     list: &str,
     posted: Option<&Arc<Posted>>,
     now: Time,
@@ -138,10 +142,10 @@ fn article(
         .and_then(|posted| posted.fault.as_ref())
         .and_then(|fault| fault.shown.as_deref());
     let content = item.preview.as_ref().map(|preview| {
-        let decision = token.map(|token| {
-            let offer = |offer| grant::offer(offer, (item.call.id, preview, token.clone()), list, granting);
-            let more = beside.offer.as_ref().map(offer);
-            decide(item, preview, token, list, decided, more)
+        let decision = deciding.map(|deciding| {
+            let shown = (item.call.id, preview, deciding.token.clone());
+            let more = beside.offer.as_ref().map(|offer| grant::offer(offer, shown, list, granting));
+            decide(item, preview, &deciding, list, decided, more)
         });
         view! {
             {preview::preview(preview, shown, !lies_ahead(item.call.status))}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use engine::account_event::AccountEvent;
 use engine::{EventFilter, PageAsked};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
@@ -12,7 +13,7 @@ use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::filters::{Filter, filters};
 use crate::parts::pager::turns;
 use crate::parts::receipts::address;
-use crate::parts::table::{Cell, cell, named_rows};
+use crate::parts::table::{Cell, cell, named_rows, table};
 use crate::parts::{text, time};
 use crate::visit::Reply;
 use crate::words;
@@ -68,11 +69,14 @@ pub(crate) fn Journal() -> impl IntoView {
             }
             view! { <p class="nothing" role="alert">"Nothing is shown: not every filter could be read. Mend the ones that are marked."</p> }.into_any()
         };
+        let is_first = !is_filtered && query.get("cursor").is_none_or(|cursor| cursor.is_empty());
+        let accounts = if is_first { visit.engine.account_events(&me).await? } else { Vec::new() };
         let body = view! {
             <h1>"Journal"</h1>
-            <p class="lead">"What happened to every call. Ids and status, never what was in it."</p>
+            <p class="lead">"What happened to every call, and to accounts. Ids and status, never what was in it."</p>
             {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
+            {of_accounts(&accounts, visit.engine.now())}
         };
         Ok(Sheet::new("Journal", Shape::Wide, body))
     })
@@ -146,12 +150,29 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
     ]
 }
 
-/// What happened, and the way to whoever did it.
+/// What happened to accounts lately.
+fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
+    let line = |event: &AccountEvent| {
+        let about = event.about.as_ref().map(|about| view! { " " {text::line(about)} });
+        vec![
+            cell("When", time::ago(event.at, now)),
+            cell("Whose", text::line(&event.name)),
+            cell("What", view! { {words::account_event(event.r#type)} {about} }),
+        ]
+    };
+    (!events.is_empty()).then(|| {
+        let rows = events.iter().map(line).collect();
+        view! { <h2>"Accounts"</h2> {table("Accounts", &["When", "Whose", "What"], rows)} }.into_any()
+    })
+}
+
+/// What happened and with what, and the way to whoever did it.
 fn what(event: &Event) -> AnyView {
     let said = words::event(event.r#type);
+    let with = event.proof.map(|_| ", with a passkey");
     match event.by {
-        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> }.into_any(),
-        None => said.into_any(),
+        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> {with} }.into_any(),
+        None => view! { {said} {with} }.into_any(),
     }
 }
 

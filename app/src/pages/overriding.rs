@@ -8,8 +8,9 @@ use model::{CallId, Preview, Refusal, Time};
 
 use crate::form;
 use crate::frame::{Shape, Sheet, Tab, is_office, page};
+use crate::parts::decide::Deciding;
 use crate::parts::held_list::who;
-use crate::parts::{alert, delegation, effect, overriding, pause, preview, text, time};
+use crate::parts::{alert, delegation, effect, overriding, passkey, pause, preview, text, time};
 use crate::visit::Visit;
 
 /// A held call that others decide. That it was opened is in the journal.
@@ -25,8 +26,11 @@ pub(crate) fn Override() -> impl IntoView {
             return Ok(not_to_override(&visit, id));
         };
         let token = visit.engine.view_token(&me, id, &shown.version);
+        let confirming = passkey::confirming(&visit.engine, &me, &item).await?;
+        let script = passkey::script_of(&visit, &confirming);
         let title = format!("Override: {}", text::plain(&item.title));
-        Ok(Sheet::new(title, Shape::Column, body(&visit, &me, &item, &shown, token, now)))
+        let body = body(&visit, &me, &item, &shown, Deciding { token, confirming }, now);
+        Ok(Sheet::new(title, Shape::Column, view! { {body} {script} }))
     })
 }
 
@@ -42,7 +46,14 @@ fn not_to_override(visit: &Visit, id: CallId) -> Sheet {
 }
 
 // No `id="item"`: the script asks for such a page again whenever its call changes, and each look at this one is written down.
-fn body(visit: &Visit, me: &PersonActor, item: &Item, shown: &Preview, token: String, now: Time) -> AnyView {
+fn body(
+    visit: &Visit,
+    me: &PersonActor,
+    item: &Item,
+    shown: &Preview,
+    deciding: Deciding,
+    now: Time,
+) -> AnyView {
     let call = &item.call;
     let posted = visit.posted(form::OVERRIDE);
     let person = item.person.as_ref().filter(|_| item.agent.is_some());
@@ -73,7 +84,7 @@ fn body(visit: &Visit, me: &PersonActor, item: &Item, shown: &Preview, token: St
         {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
         {preview::preview(shown, None, false)}
         {preview::agent_words(shown, call.agent_id.is_some(), "")}
-        {overriding::form(item, shown, target_of(shown).is_some(), token, posted.as_ref())}
+        {overriding::form(item, shown, target_of(shown).is_some(), deciding, posted.as_ref())}
     }
     .into_any()
 }

@@ -1,12 +1,13 @@
 //! The page to sign in on.
 
+use engine::party::Party;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 
 use crate::form;
 use crate::parts::icon::Mark;
 use crate::parts::link::local_path;
-use crate::parts::{alert, text};
+use crate::parts::{alert, passkey, text};
 use crate::visit::{Reply, Visit};
 
 /// The page to sign in on. Somebody who is signed in goes on at once.
@@ -20,7 +21,7 @@ pub(crate) fn SignIn() -> impl IntoView {
         reply.set(|parts| parts.redirect = Some(next.unwrap_or_else(|| "/inbox".to_owned())));
         return ().into_any();
     }
-    let posted = visit.posted(form::SIGN_IN);
+    let posted = visit.posted(form::SIGN_IN).or_else(|| visit.posted(form::PASSKEY_SIGN_IN));
     reply.set(|parts| {
         "Sign in".clone_into(&mut parts.title);
         parts.status =
@@ -35,8 +36,26 @@ pub(crate) fn SignIn() -> impl IntoView {
             <h1>"Sign in"</h1>
             {alert::alert(posted.as_ref())}
             {provider}
-            {settings.passwords.then(|| with_password(next, email))}
+            {settings.passwords.then(|| with_password(next.clone(), email))}
+            {visit.engine.party().ok().map(|party| with_passkey(&visit, &party, next))}
         </main>
+    }
+    .into_any()
+}
+
+/// The way in with a passkey, beside the others.
+fn with_passkey(visit: &Visit, party: &Party, next: Option<String>) -> AnyView {
+    let there = format!("{}/sign-in", party.origin);
+    view! {
+        <form method="post" action=form::PASSKEY_SIGN_IN class="stack passkey-sign-in">
+            {next.map(|next| view! { <input type="hidden" name="next" value=next/> })}
+            {passkey::answer()}
+            <button class="passkey-act" data-passkey="sign-in">"Sign in with a passkey"</button>
+            {passkey::says()}
+            <noscript><p class="hint">"Signing in with a passkey takes a browser that runs scripts."</p></noscript>
+            <p class="hint passkey-elsewhere">"Passkeys work at " <a href=there.clone()>{there.clone()}</a> "."</p>
+        </form>
+        {passkey::script(visit, party)}
     }
     .into_any()
 }

@@ -6,9 +6,18 @@ use engine::Item;
 use leptos::prelude::*;
 use model::{Effect, Preview};
 
+use super::passkey::{self, Confirming};
 use super::{alert, pause, text};
 use crate::form::{self, Posted};
 use crate::words;
+
+/// What a decision is made with.
+pub(crate) struct Deciding {
+    /// The proof that the preview is shown.
+    pub(crate) token: String,
+    /// How the call is confirmed.
+    pub(crate) confirming: Confirming,
+}
 
 /// The form of a decision: the reason after the payload, the buttons in a bar that stays in view.
 /// The bar says why nothing happens while the buttons do not listen yet.
@@ -17,7 +26,7 @@ use crate::words;
 pub(crate) fn decide(
     item: &Item,
     preview: &Preview,
-    token: String,
+    deciding: &Deciding,
     list: &str,
     posted: Option<&Arc<Posted>>,
     more: Option<AnyView>,
@@ -28,12 +37,7 @@ pub(crate) fn decide(
     let is_final = preview.effect == Effect::Destructive;
     let stopped = item.pause.as_ref();
     let say_yes = match stopped {
-        None => view! {
-            <button form="decide" name="decision" value="confirm" class=if is_final { "confirm confirm-final" } else { "confirm" }>
-                {confirm}
-            </button>
-        }
-        .into_any(),
+        None => say_yes(confirm, is_final, &deciding.confirming, item),
         Some(stopped) => {
             view! { <p class="bar-paused">"Paused: it cannot be confirmed until " {pause::until(stopped)} "."</p> }.into_any()
         }
@@ -44,7 +48,8 @@ pub(crate) fn decide(
             <button disabled hidden aria-hidden="true" tabindex="-1"></button>
             <input type="hidden" name="call" value=item.call.id.to_string()/>
             <input type="hidden" name="preview_version" value=preview.version.clone()/>
-            <input type="hidden" name="view_token" value=token/>
+            <input type="hidden" name="view_token" value=deciding.token.clone()/>
+            {passkey::answer()}
             {(!list.is_empty()).then(|| view! { <input type="hidden" name="list" value=list.to_owned()/> })}
             {replies(&typed("reply"))}
             <div class="field">
@@ -65,6 +70,24 @@ pub(crate) fn decide(
         </div>
     }
     .into_any()
+}
+
+/// The button that confirms, or why there is none.
+fn say_yes(words: String, is_final: bool, confirming: &Confirming, item: &Item) -> AnyView {
+    let class = if is_final { "confirm confirm-final" } else { "confirm" };
+    match confirming {
+        Confirming::Plain => {
+            view! { <button form="decide" name="decision" value="confirm" class=class>{words}</button> }.into_any()
+        }
+        Confirming::WithPasskey(party) => view! {
+            {passkey::says()}
+            {passkey::instead("Confirming this with your passkey", party, &format!("/inbox/{}", item.call.id))}
+            <button form="decide" name="decision" value="confirm" class=format!("{class} passkey-act") data-passkey="confirm">{words} " with a passkey"</button>
+        }
+        .into_any(),
+        Confirming::NoPasskey => passkey::missing("Confirming this"),
+        Confirming::Impossible(why) => passkey::none_here("Confirming this", *why),
+    }
 }
 
 /// Plain sentences to decline with. One that is picked is told before one's own words.

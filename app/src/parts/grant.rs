@@ -214,6 +214,8 @@ fn sent(allowed: &Allowed) -> AnyView {
     let segment = |(at, (text, varies)): (usize, &(String, Varies))| {
         let slash = if at > 0 { "/" } else { "" };
         let text = match varies {
+            // An empty text would be set out as a blank.
+            Varies::Not if text.is_empty() => ().into_any(),
             Varies::Not => text::line(text),
             Varies::AsId => any("any id"),
             Varies::Freely => any("anything"),

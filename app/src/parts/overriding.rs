@@ -6,6 +6,8 @@ use engine::Item;
 use leptos::prelude::*;
 use model::Preview;
 
+use super::decide::Deciding;
+use super::passkey::{self, Confirming};
 use super::{alert, icon, pause, text};
 use crate::form::{self, Posted};
 use crate::words;
@@ -20,13 +22,13 @@ pub(crate) fn form(
     item: &Item,
     preview: &Preview,
     has_target: bool,
-    token: String,
+    deciding: Deciding,
     posted: Option<&Arc<Posted>>,
 ) -> AnyView {
     let typed = |name: &str| posted.map(|posted| posted.typed(name)).unwrap_or_default();
     let fault = alert::of_field(posted, "/reason");
     let button = match &item.pause {
-        None => view! { <button form="override" class="button-override">{format!("Override: {}", words::action(&item.call.action))}</button> }.into_any(),
+        None => act(item, &deciding.confirming),
         Some(stopped) => {
             view! { <p class="bar-paused">"Paused: it cannot be overridden until " {pause::until(stopped)} "."</p> }.into_any()
         }
@@ -37,7 +39,8 @@ pub(crate) fn form(
             <button disabled hidden aria-hidden="true" tabindex="-1"></button>
             <input type="hidden" name="call" value=item.call.id.to_string()/>
             <input type="hidden" name="preview_version" value=preview.version.clone()/>
-            <input type="hidden" name="view_token" value=token/>
+            <input type="hidden" name="view_token" value=deciding.token/>
+            {passkey::answer()}
             <div class="field">
                 <label for="reason">"Reason"</label>
                 <p class="hint" id="reason-hint">"Why you override those who decide it. Everybody who reads the receipt reads this."</p>
@@ -55,6 +58,24 @@ pub(crate) fn form(
         </div>
     }
     .into_any()
+}
+
+/// The button that overrides, or why there is none.
+fn act(item: &Item, confirming: &Confirming) -> AnyView {
+    let words = format!("Override: {}", words::action(&item.call.action));
+    match confirming {
+        Confirming::Plain => {
+            view! { <button form="override" class="button-override">{words}</button> }.into_any()
+        }
+        Confirming::WithPasskey(party) => view! {
+            {passkey::says()}
+            {passkey::instead("Overriding this with your passkey", party, &format!("/inbox/{}/override", item.call.id))}
+            <button form="override" class="button-override passkey-act" data-passkey="confirm">{words} " with a passkey"</button>
+        }
+        .into_any(),
+        Confirming::NoPasskey => passkey::missing("Overriding this"),
+        Confirming::Impossible(why) => passkey::none_here("Overriding this", *why),
+    }
 }
 
 fn target(typed: &str, posted: Option<&Arc<Posted>>) -> AnyView {

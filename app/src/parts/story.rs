@@ -36,10 +36,14 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     match happened {
         Happened::Asked => asked(receipt),
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
-        Happened::Confirmed { by, name, r#for, rights, voided } => {
-            confirmed(*by == me, name, r#for.as_deref(), rights, *voided)
+        Happened::Confirmed { by, name, r#for, rights, voided, with_passkey } => {
+            let said = confirmed(*by == me, name, r#for.as_deref(), rights, *voided);
+            view! { {said} {with_passkey.then_some(", with a passkey")} }.into_any()
         }
-        Happened::Overridden { by, name, reason, voided } => overridden(*by == me, name, reason, *voided),
+        Happened::Overridden { by, name, reason, voided, with_passkey } => {
+            let said = overridden(*by == me, name, reason, *voided);
+            view! { {said} {with_passkey.then_some(", with a passkey")} }.into_any()
+        }
         Happened::Granted { by, name, made_at, .. } => {
             let whose = if *by == Some(me) { "You".into_any() } else { text::line(name) };
             let made = made_at.map(|at| view! { ", made " {time::full(at)} });

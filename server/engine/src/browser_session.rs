@@ -13,6 +13,9 @@ pub const IDLE: i64 = 7 * 86_400;
 /// After so many seconds a session is over, however much it is used: thirty days.
 pub const LONGEST: i64 = 30 * 86_400;
 
+/// So many seconds does a session last whose place another has taken.
+const LINGERS: i64 = 10;
+
 /// A use is noted no more often than this, in seconds.
 const NOTED: i64 = 60;
 
@@ -30,6 +33,8 @@ pub struct SessionWanted {
     pub browser: String,
     /// After this it is over, if it is not before by the desk's own limits.
     pub expires: Time,
+    /// When the session began whose place it takes: its person has proved anew who they are. `None`: it begins now.
+    pub goes_on_since: Option<Time>,
 }
 
 /// One of a person's own sessions.
@@ -56,14 +61,16 @@ impl Engine {
         wanted: SessionWanted,
     ) -> Result<bool, Refusal> {
         let now = self.now();
+        let begun_at = wanted.goes_on_since.unwrap_or(now);
         let new = NewSession {
             id: BrowserSessionId::from_uuid(self.ambient().uuid()),
             person: wanted.person,
             epoch: wanted.epoch,
             browser: wanted.browser.chars().filter(|letter| *letter != '\0').take(BROWSER).collect(),
-            begun_at: now,
-            ends_at: wanted.expires.min(now.plus_seconds(LONGEST)),
-            expires_at: wanted.expires.min(now.plus_seconds(IDLE)),
+            begun_at,
+            proved_at: now,
+            ends_at: wanted.expires.min(begun_at.plus_seconds(LONGEST)),
+            expires_at: wanted.expires.min(now.plus_seconds(IDLE)).min(begun_at.plus_seconds(LONGEST)),
         };
         Ok(self.store().create_session(id_hash, &self.sealed_session(id_hash, data), &new).await?)
     }
@@ -91,6 +98,16 @@ impl Engine {
     pub async fn session_person(&self, id_hash: [u8; 32]) -> Result<Option<PersonId>, Refusal> {
         let row = self.store().session(id_hash, self.now()).await?;
         Ok(row.filter(|row| self.opened(id_hash, row).is_some()).map(|row| row.person))
+    }
+
+    /// Lets another session take the place of this one: when this one began, which the other goes on with; `None`: it does
+    /// not count. It has nothing of what is proved from now on, and lasts some seconds more, for what the browser had asked
+    /// before it heard of the other.
+    pub async fn session_replaced(&self, id_hash: [u8; 32]) -> Result<Option<Time>, Refusal> {
+        let now = self.now();
+        let Some(row) = self.store().session(id_hash, now).await? else { return Ok(None) };
+        self.store().replace_session(id_hash, now, now.plus_seconds(LINGERS)).await?;
+        Ok(Some(row.begun_at))
     }
 
     /// Ends a session.

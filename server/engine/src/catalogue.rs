@@ -64,6 +64,7 @@ pub use webhook::{Webhook, WebhookKind, WebhookUrl};
 
 use crate::credential::Credential;
 use crate::handler::{Handler, Handlers};
+use crate::party::Party;
 use document::{Kind, Node, Section};
 use mistake::{Notes, Wrong};
 use reading::Known;
@@ -208,6 +209,7 @@ fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -
         upstream_names: &[],
         handlers: &handlers,
         given: Some(handler),
+        no_passkeys: Party::of(&beside.server.public_url).err(),
     };
     let action = reading::read(&node, &known, &notes);
     if let Some(taken) = action.as_ref().filter(|action| beside.action(&action.name).is_some()) {
@@ -248,6 +250,7 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
         upstream_names: &upstream_names,
         handlers,
         given: None,
+        no_passkeys: Party::of(&server.public_url).err(),
     };
     let written = entries(&section, "action");
     distinct_names(written, "action", notes);

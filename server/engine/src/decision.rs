@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use model::{
     ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview,
-    Refusal, Surface, Time, Verdict,
+    Proof, Refusal, Surface, Time, Verdict,
 };
 
 use serde_json::{Map, Value};
@@ -20,6 +20,7 @@ use crate::fail_point;
 use crate::grant::{self, GrantEnd, GrantWanted, NewGrant};
 use crate::idempotency::quoted;
 use crate::likeness::Likeness;
+use crate::passkey::{Spent, StepUp, Verified};
 use crate::pipeline::{self, Head, Showing, Stop};
 use crate::seal::Purpose;
 use crate::sending;
@@ -38,6 +39,18 @@ struct Word<'a> {
     /// The version of the preview that was shown.
     version: Option<&'a str>,
     reason: Option<&'a str>,
+    /// What it is said with, where that is more than a session.
+    proof: Option<&'a Verified>,
+}
+
+/// What comes along with a decision. A grant and a proof never do both: what takes a proof is decided one by one.
+pub(crate) enum Along {
+    /// Nothing.
+    Nothing,
+    /// What whoever confirms has proved anew who they are with.
+    Proof(StepUp),
+    /// That more like it is let through.
+    Grant(GrantWanted),
 }
 
 impl Engine {
@@ -58,16 +71,32 @@ impl Engine {
         self.decide_with(decider, id, decision, None).await
     }
 
-    /// The same; a Confirm may let through more like the call.
-    pub(crate) async fn decide_with(
+    /// The same with what whoever decides has proved anew who they are with: a Confirm of an action with `step_up` takes
+    /// it, and is not recorded without. It is spent with the decision, and good for no other.
+    ///
+    /// # Errors
+    /// Beside the others: `StepUpRequired` where it is missing, `PasskeyRefused` where it does not hold.
+    pub async fn decide_with(
         &self,
         decider: &Decider,
         id: CallId,
         decision: Decision,
-        grant: Option<GrantWanted>,
+        proof: Option<StepUp>,
+    ) -> Result<model::Call, Refusal> {
+        self.decide_along(decider, id, decision, proof.map_or(Along::Nothing, Along::Proof)).await
+    }
+
+    /// The same with what comes along.
+    pub(crate) async fn decide_along(
+        &self,
+        decider: &Decider,
+        id: CallId,
+        decision: Decision,
+        along: Along,
     ) -> Result<model::Call, Refusal> {
         let (engine, decider) = (self.clone(), decider.clone());
-        let deciding = self.spawn(async move { engine.record_decision(&decider, id, decision, grant).await });
+        let deciding =
+            self.spawn(async move { engine.record_decision(&decider, id, decision, &along).await });
         deciding.await.unwrap_or_else(|error| {
             tracing::error!(%error, call = %id, "a decision ended in a fault of the desk");
             // It may have been recorded before the fault.
@@ -80,7 +109,7 @@ impl Engine {
         decider: &Decider,
         id: CallId,
         decision: Decision,
-        grant: Option<GrantWanted>,
+        along: &Along,
     ) -> Result<model::Call, Refusal> {
         let row = self.row_to_decide(decider, id).await?;
         let reason = checked_reason(decision.reason.as_deref())?;
@@ -100,7 +129,7 @@ impl Engine {
                         "To confirm, name the version of the preview that was shown.",
                     )
                 })?;
-                self.confirm(decider, &row, version, reason, grant.as_ref()).await?
+                self.confirm(decider, &row, version, reason, along).await?
             }
         };
         self.metrics().decided(decision.decision, self.now().micros() - row.created_at.micros());
@@ -204,7 +233,8 @@ impl Engine {
         }
         // Whoever has confirmed may still say no, as long as the call waits for others.
         tx.void_decision_of(row.id, decider.id(), now).await?;
-        let word = Word { verdict: Verdict::Decline, version: row.preview_version.as_deref(), reason };
+        let word =
+            Word { verdict: Verdict::Decline, version: row.preview_version.as_deref(), reason, proof: None };
         self.insert_decision(&mut tx, decider, row, word, now).await?;
         tx.insert_event(&row.event(self.event_id(), now, EventType::Decided, CallStatus::Declined)).await?;
         let plain = UnsentEnd::plain(Unsent::Held, CallStatus::Declined, EventType::Declined);
@@ -221,18 +251,23 @@ impl Engine {
         row: &CallRow,
         version: &str,
         reason: Option<&str>,
-        grant: Option<&GrantWanted>,
+        along: &Along,
     ) -> Result<CallStatus, Refusal> {
         let Some(seen) = named_by(version, row) else { return Err(self.preview_changed(row).await?) };
+        // Before the service is asked anything about it.
+        let proof = match along {
+            Along::Grant(_) if self.wants_step_up(row) => return Err(grant::not_covered()),
+            Along::Proof(proof) => self.looked_at_proof(decider, row, Some(proof)).await?,
+            Along::Nothing | Along::Grant(_) => self.looked_at_proof(decider, row, None).await?,
+        };
         let (head, ready) = match self.walk_again(row).await? {
             Ok(allowed) => allowed.into_parts(),
             Err(refusal) => return self.refuse_held(decider, row, refusal).await,
         };
-        // Its page asks nobody to prove themselves afresh.
-        if decider.overrides() && head.action.step_up {
-            return Err(Refusal::Denied);
-        }
         let row = &self.ruled_by(decider, row, &head.action).await?;
+        if proof.is_none() && (row.step_up || head.action.step_up) {
+            return Err(self.step_up_required(row));
+        }
         let showing = match pipeline::show(self, &head, &ready).await {
             Ok(showing) => showing,
             Err(refusal) => return self.not_shown(row, refusal).await,
@@ -245,13 +280,13 @@ impl Engine {
         if !seen.covers(self.likeness_of(row).await?) {
             return Err(self.preview_changed(row).await?);
         }
-        let grant = match grant {
-            Some(wanted) => {
+        let grant = match along {
+            Along::Grant(wanted) => {
                 Some(self.new_grant(decider, row, (&head, &ready, &showing.outgoing), wanted).await?)
             }
-            None => None,
+            Along::Nothing | Along::Proof(_) => None,
         };
-        let word = Word { verdict: Verdict::Confirm, version: Some(version), reason };
+        let word = Word { verdict: Verdict::Confirm, version: Some(version), reason, proof: proof.as_ref() };
         self.spend(decider, row, &head, word, grant.as_ref()).await
     }
 
@@ -274,11 +309,11 @@ impl Engine {
     /// owner barred, the approvers that are named now. `NotFound` for whoever may decide it no more.
     async fn ruled_by(&self, decider: &Decider, row: &CallRow, action: &Action) -> Result<CallRow, Refusal> {
         let named = pipeline::named_approvers(action);
-        if self.store().is_ruled(row, action.quorum, action.self_approval, &named).await? {
+        if self.store().is_ruled(row, action.quorum, action.self_approval, action.step_up, &named).await? {
             return Ok(row.clone());
         }
         let mut tx = self.store().begin().await?;
-        let tightened = tx.tighten(row.id, action.quorum, action.self_approval).await?;
+        let tightened = tx.tighten(row.id, action.quorum, action.self_approval, action.step_up).await?;
         if tx.name_approvers(row.id, &named).await? || tightened {
             tx.hand_over_orphans(Some(row.id)).await?;
             tx.commit().await?;
@@ -404,6 +439,12 @@ impl Engine {
             return Err(self.lost_race(decider, row.id).await?);
         }
         tx.void_decisions_of_others(row.id, now).await?;
+        if let (Some(proof), Some(version)) = (word.proof, word.version)
+            && self.spend_proof(&mut tx, decider, row, version, proof).await? == Spent::WentBack
+        {
+            drop(tx);
+            return Err(self.proof_went_back(proof).await?);
+        }
         self.insert_decision(&mut tx, decider, row, word, now).await?;
         let enough = decider.overrides() || tx.count_confirmations(row.id).await? >= row.quorum;
         let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
@@ -418,7 +459,8 @@ impl Engine {
             }
             _ => return Err(Refusal::AlreadyDecided),
         };
-        tx.insert_event(&self.decided(decider, row, now, status)).await?;
+        let event = self.decided(decider, row, now, status);
+        tx.insert_event(&Event { proof: word.proof.map(|_| Proof::Passkey), ..event }).await?;
         if let Some(new) = grant {
             // The last word of the transaction: a Confirm that asks for it stands with it or not at all.
             if status == CallStatus::Held || !tx.insert_grant(new).await? {
@@ -564,6 +606,7 @@ impl Engine {
             preview_version: word.version,
             reason: word.reason,
             at,
+            passkey: word.proof.map(Verified::passkey),
         };
         tx.insert_decision(&decision)
             .await

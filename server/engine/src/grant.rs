@@ -15,7 +15,7 @@ use std::time::Duration;
 use model::{AgentId, ApprovalId, CallId, PersonId, Time};
 
 pub use self::making::NewGrant;
-pub(crate) use self::making::not_made;
+pub(crate) use self::making::{not_covered, not_made};
 pub use self::offer::{GrantOffer, GrantPart};
 pub use self::scope::{Allowed, Place, Varies};
 pub(crate) use self::using::{Granted, granted};

@@ -50,6 +50,7 @@ impl Engine {
     fn held_call(&self, row: &CallRow, standing: Standing, likeness: Likeness) -> Result<HeldCall, Refusal> {
         Ok(HeldCall {
             call: self.call_of(row, true)?,
+            step_up: self.wants_step_up(row),
             preview: likeness.on(self.stored_preview(row)?),
             r#for: standing.stands_in_for,
         })
@@ -301,6 +302,7 @@ impl Engine {
             agent: row.agent_name.clone(),
             person: row.person_name.clone(),
             may_decide: standing.decides && matches!(row.state, CallState::Held { .. }),
+            step_up: self.wants_step_up(row),
             may_override: standing.overrides && matches!(row.state, CallState::Held { .. }),
             stands_in_for: None,
             delegations: Vec::new(),

@@ -27,6 +27,8 @@ pub struct Item {
     pub person: Option<String>,
     /// Whether this person may decide the call now.
     pub may_decide: bool,
+    /// Whether confirming it, or overriding those who do, takes a passkey.
+    pub step_up: bool,
     /// Whether this person may override those who decide the call now.
     pub may_override: bool,
     /// By which delegation this person decides the call, when it is in another's place.

@@ -161,6 +161,7 @@ impl Engine {
         in_batches(|| store.delete_old_prompts(now, BATCH)).await?;
         in_batches(|| self.delete_old_notices(BATCH)).await?;
         in_batches(|| self.forget_old_tries(BATCH)).await?;
+        in_batches(|| self.forget_old_challenges(BATCH)).await?;
         in_batches(|| store.delete_old_invitations(now, BATCH)).await?;
         in_batches(|| self.forget_receipts()).await
     }

@@ -1,6 +1,7 @@
 //! The pipeline, decisions, egress and storage of Countersign. Knows no axum and no Leptos.
 
 pub mod account;
+pub mod account_event;
 pub mod actor;
 pub mod agent;
 mod agents;
@@ -47,7 +48,9 @@ mod open_sends;
 pub mod outgoing;
 pub mod overriding;
 mod own_token;
+pub mod party;
 mod passing_on;
+pub mod passkey;
 pub mod password;
 mod pause;
 mod pipeline;

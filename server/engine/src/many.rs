@@ -51,6 +51,8 @@ pub enum ManyFault {
     TooMany(usize),
     /// Some are `external` or `destructive`, or no writes: each of these is confirmed by itself.
     Dangerous,
+    /// Some are confirmed with a passkey, each by itself.
+    StepUp,
     /// They are calls of more than one action.
     Mixed,
     /// The page that showed them.
@@ -96,6 +98,9 @@ impl Engine {
         let lines = self.inbox_lines(decider.actor(), &ids).await?;
         if lines.iter().any(|line| line.call.effect != Effect::Write) {
             return Err(ManyFault::Dangerous);
+        }
+        if lines.iter().any(|line| line.step_up) {
+            return Err(ManyFault::StepUp);
         }
         let actions: HashSet<_> = lines.iter().map(|line| &line.call.action).collect();
         if actions.len() > 1 { Err(ManyFault::Mixed) } else { Ok(()) }

@@ -12,6 +12,7 @@ use crate::decision::checked_reason;
 use crate::engine::Engine;
 use crate::filter::PageAsked;
 use crate::item::Item;
+use crate::passkey::StepUp;
 use crate::registry::oversees;
 use crate::status::too_late;
 use crate::store::{CallRow, CallState, Standing, Window};
@@ -27,6 +28,8 @@ pub struct OverrideWanted<'a> {
     pub target: &'a str,
     /// Why: kept for ever and shown with the receipt.
     pub reason: &'a str,
+    /// What whoever overrides has proved anew who they are with: an action with `step_up` takes it, as for a Confirm.
+    pub proof: Option<&'a StepUp>,
 }
 
 /// What has to be typed to send what cannot be put back, by a Confirm as by an override.
@@ -73,7 +76,7 @@ impl Engine {
     /// # Errors
     /// `Invalid` on `/reason` without words, on `/target` when it is not the one, on `/view` when the page was not shown for long
     /// enough; `NotFound` for whoever may not override this call, those who may decide it among them; all that
-    /// [`Engine::decide`] answers.
+    /// [`Engine::decide_with`] answers.
     pub async fn override_call(
         &self,
         me: &PersonActor,
@@ -106,6 +109,6 @@ impl Engine {
             preview_version: Some(wanted.version.to_owned()),
             reason: Some(words.to_owned()),
         };
-        self.decide(&overrider, id, decision).await
+        self.decide_with(&overrider, id, decision, wanted.proof.cloned()).await
     }
 }

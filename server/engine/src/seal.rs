@@ -44,6 +44,8 @@ pub enum Purpose {
     Browser,
     /// The key that push services know this desk by.
     PushKey,
+    /// What a passkey is asked to sign at a sign-in.
+    Passkey,
     /// What a browser keeps of a sign-in that it has begun at a provider.
     SignIn,
     /// What a standing grant lets through.
@@ -65,6 +67,7 @@ impl Purpose {
             Self::RequestStateCover => "request_state_cover",
             Self::Browser => "browser",
             Self::PushKey => "push_key",
+            Self::Passkey => "passkey",
             Self::SignIn => "sign_in",
             Self::Grant => "grant",
         }

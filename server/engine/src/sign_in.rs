@@ -182,6 +182,19 @@ impl Engine {
             .map_err(|_| Refusal::Unavailable)
     }
 
+    /// It was right: it is taken back, and where the person signs in from is remembered.
+    pub(crate) async fn clear_address(
+        &self,
+        counted: &Counted,
+        person: PersonId,
+        from: Option<IpAddr>,
+    ) -> Result<(), Refusal> {
+        self.uncount(counted).await?;
+        let mut tx = self.store().begin().await?;
+        tx.note_place(place(person, from), self.now()).await?;
+        Ok(tx.commit().await?)
+    }
+
     /// Takes a try back: it did not fail.
     pub(crate) async fn uncount(&self, counted: &Counted) -> Result<(), Refusal> {
         let now = self.now();

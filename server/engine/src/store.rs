@@ -3,6 +3,7 @@
 //! Lookups return `Option`: absence is no error until a caller says so. Every state change is one `UPDATE … WHERE
 //! state = …` whose row count is checked. Owner predicates are in the SQL.
 
+mod account_event;
 mod agent;
 mod call;
 mod claim;
@@ -26,6 +27,7 @@ mod list;
 mod load;
 mod notice;
 mod open_calls;
+mod passkey;
 mod pause;
 mod person;
 mod prompt;
@@ -77,6 +79,7 @@ pub use self::key::{KeyRow, NewKey, TokenLine};
 pub use self::list::{Cursor, Turn, Window};
 pub(crate) use self::load::{Connections, Load};
 pub(crate) use self::notice::{MOST_CALLS, NewNotice, NoticeEnd, NoticeRow, Waiting};
+pub use self::passkey::{Bound, ChallengePurpose, NewPasskey, PasskeyRow, UsedPasskey};
 pub use self::pause::NewPause;
 pub use self::person::Proof;
 pub use self::prompt::{NewPrompt, PromptRow};

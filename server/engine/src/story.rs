@@ -49,6 +49,8 @@ pub enum Happened {
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
         voided: bool,
+        /// They proved with a passkey, for this call, who they are.
+        with_passkey: bool,
     },
     /// Somebody who does not decide it overrode those who do.
     Overridden {
@@ -60,6 +62,8 @@ pub enum Happened {
         reason: String,
         /// It was taken back.
         voided: bool,
+        /// They proved with a passkey, for this call, who they are.
+        with_passkey: bool,
     },
     /// A standing grant let it through.
     Granted {

@@ -19,7 +19,13 @@ async fn signed_in(engine: &Engine, person: &Person, password: &str, mark: u8) -
 
 async fn begun(engine: &Engine, person: &Person, epoch: i64, mark: u8) -> [u8; 32] {
     let expires = engine.now().plus_seconds(LONGEST);
-    let wanted = SessionWanted { person: person.id, epoch, browser: format!("Browser {mark}"), expires };
+    let wanted = SessionWanted {
+        person: person.id,
+        epoch,
+        browser: format!("Browser {mark}"),
+        expires,
+        goes_on_since: None,
+    };
     assert!(engine.session_create([mark; 32], b"data", wanted).await.expect("stored"));
     [mark; 32]
 }

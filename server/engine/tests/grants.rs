@@ -285,6 +285,16 @@ credential = "mail"
 approvers = ["group:nobody"]
 request = { method = "PUT", url = "http://UPSTREAM/note" }
 preview = { title = "Nobody" }
+
+[[action]]
+name = "proved"
+title = "Proved"
+description = "Takes a passkey, each time."
+effect = "write"
+credential = "mail"
+step_up = true
+request = { method = "PUT", url = "http://UPSTREAM/note" }
+preview = { title = "Proved" }
 "#;
 
 on_both! {
@@ -301,6 +311,7 @@ on_both! {
             (action("two", json!({})).await, &desk.max),
             (action("sometimes", json!({ "text": "big" })).await, &desk.ann),
             (action("nobody", json!({})).await, &desk.olga),
+            (action("proved", json!({})).await, &desk.ann),
             (fetch(&desk, "PUT", "/note", secret).await, &desk.ann),
             (fetch(&desk, "DELETE", "/things/1", json!({})).await, &desk.ann),
             (desk::arrival(Actor::Person(desk.visitor(&desk.ann).await), "note", json!({ "text": "mine" })), &desk.ann),

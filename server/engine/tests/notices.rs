@@ -97,7 +97,8 @@ async fn session_of(desk: &Desk, person: &Person) -> [u8; 32] {
     desk.engine.set_password(&person.email, "fetch-bexar-wantn").await.expect("set");
     let signed_in = desk.engine.sign_in(&person.email, "fetch-bexar-wantn", None).await.expect("looked at");
     let (epoch, expires) = (signed_in.expect("right").epoch, desk.engine.now().plus_seconds(LONGEST));
-    let wanted = SessionWanted { person: person.id, epoch, browser: "B".to_owned(), expires };
+    let wanted =
+        SessionWanted { person: person.id, epoch, browser: "B".to_owned(), expires, goes_on_since: None };
     assert!(desk.engine.session_create([7; 32], b"data", wanted).await.expect("stored"));
     [7; 32]
 }
@@ -817,7 +818,7 @@ on_both! {
             let token = desk.engine.view_token(&olga, id, &version);
             desk.pass(1);
             let title = desk.preview(&desk.ann, id).await.title;
-            let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: &title, reason: CANARY };
+            let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: &title, reason: CANARY, proof: None };
             desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
             if is_undone {
                 desk.engine.undo(&desk.decider(&desk.olga).await, id).await.expect("undone");
@@ -844,7 +845,7 @@ on_both! {
         let version = desk.engine.open_to_override(&olga, id).await.expect("opened").and_then(|item| item.preview).expect("a preview").version;
         let token = desk.engine.view_token(&olga, id, &version);
         desk.pass(1);
-        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: CANARY };
+        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: CANARY, proof: None };
         desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
         desk.upstream.until_writes(1).await;
         for _ in 0..2 {

@@ -54,7 +54,8 @@ async fn opened(desk: &Desk, me: &PersonActor, id: CallId) -> (Preview, String) 
 }
 
 fn wanted<'a>(preview: &'a Preview, view_token: &'a str) -> OverrideWanted<'a> {
-    OverrideWanted { version: &preview.version, view_token, target: "t", reason: "Everybody is away." }
+    let reason = "Everybody is away.";
+    OverrideWanted { version: &preview.version, view_token, target: "t", reason, proof: None }
 }
 
 /// A call that was let go may have come to its end by the time its decision is answered.
@@ -103,7 +104,7 @@ on_both! {
         assert_eq!(told, expected);
         let receipt = desk.receipts().await[0].id;
         let story = desk.engine.story(&desk.visitor(&desk.ann).await, receipt).await.expect("storage").expect("a story");
-        let overridden = Happened::Overridden { by: desk.olga.id, name: "Olga".to_owned(), reason: "Everybody is away.".to_owned(), voided: false };
+        let overridden = Happened::Overridden { by: desk.olga.id, name: "Olga".to_owned(), reason: "Everybody is away.".to_owned(), voided: false, with_passkey: false };
         assert_eq!(story.steps[3].happened, overridden, "{:?}", story.steps);
         assert_eq!((story.steps.len(), &story.receipt.approved_by[..]), (6, &["Olga".to_owned()][..]));
         let item = desk.engine.item(&desk.visitor(&desk.max).await, id).await.expect("storage").expect("an approver sees it");

@@ -352,6 +352,7 @@ on_both! {
         let ann = desk.visitor(&desk.ann).await;
         assert!(desk.engine.change_password(&ann, "fetch-bexar-wantn", "another-long-word", None).await.is_err());
         assert!(desk.engine.accept_invitation(link.reveal(), "fetch-bexar-wantn").await.is_err());
+        assert!(desk.engine.prove_with_password(&ann, "fetch-bexar-wantn").await.is_err());
         assert_eq!(desk.engine.passwords_verified(), looked_at);
         assert!(desk.engine.locked_out().await.expect("looked").is_some_and(|said| said.contains("no admin")));
         issuer.says(claims(json!({ "sub": "a", "email": "ada@desk.test" })));

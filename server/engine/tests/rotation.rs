@@ -26,6 +26,7 @@ async fn fill(desk: &Desk) {
         epoch: 0,
         browser: String::new(),
         expires: desk.engine.now().plus_seconds(600),
+        goes_on_since: None,
     };
     sealed.session_create([7; 32], b"a session", wanted).await.expect("stored");
 }

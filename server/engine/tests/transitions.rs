@@ -246,7 +246,7 @@ impl Calls {
             Move::Lock => tx.lock_held(id, self.ann, version, now).await,
             Move::LockByAnother => tx.lock_held(id, self.max, version, now).await,
             Move::LockOlderPreview => tx.lock_held(id, self.ann, Some("older"), now).await,
-            Move::Tighten => tx.tighten(id, 5, true).await,
+            Move::Tighten => tx.tighten(id, 5, true, false).await,
             Move::ReplacePreview => tx.replace_preview(id, &self.row).await,
             Move::Approve => tx.approve(id, now, later).await,
             Move::Undo => tx.undo(id, now).await,

@@ -110,6 +110,8 @@ pub struct HeldCall {
     /// The call.
     #[serde(flatten)]
     pub call: Call,
+    /// It is confirmed with a passkey, in the browser: `approve_url` of the answer to its caller. Declined anywhere.
+    pub step_up: bool,
     /// What would be sent.
     pub preview: Preview,
     /// The person in whose place this one decides it while a delegation runs; not there: by their own right.

@@ -48,6 +48,14 @@ words! {
     }
 }
 
+words! {
+    /// What a person has proved anew who they are with, for one decision.
+    Proof {
+        /// A passkey, bound to that call and to the preview that was shown.
+        Passkey = "passkey",
+    }
+}
+
 /// A journal line: ids and status only, never an input value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Event {
@@ -78,4 +86,6 @@ pub struct Event {
     /// Who did it: of `call.opened` and `call.overridden`, and of no others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<PersonId>,
+    /// What whoever decided has proved anew who they are with, where the action asks for it (`step_up`).
+    pub proof: Option<Proof>,
 }

@@ -41,6 +41,11 @@ macro_rules! id {
             pub fn from_uuid(uuid: Uuid) -> Self {
                 Self(TypeSafeId::from_uuid(uuid))
             }
+
+            /// The 128 bits that it is made of.
+            pub fn uuid(&self) -> Uuid {
+                self.0.uuid()
+            }
         }
 
         impl PartialSchema for $name {
@@ -114,6 +119,8 @@ id!(/// A browser that is told by web push.
     BrowserId, BrowserTag, "brw");
 id!(/// A browser that somebody is signed in with.
     BrowserSessionId, BrowserSessionTag, "ses");
+id!(/// A passkey of somebody's.
+    PasskeyId, PasskeyTag, "pky");
 id!(/// That somebody stands in for somebody else for a while.
     DelegationId, DelegationTag, "dlg");
 id!(/// An account that is offered to somebody by a link.

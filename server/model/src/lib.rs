@@ -31,10 +31,10 @@ pub use answer::Answer;
 pub use call::{Attempt, Call, CallStatus, HeldCall};
 pub use decision::{Decision, Verdict};
 pub use effect::Effect;
-pub use event::{Event, EventType};
+pub use event::{Event, EventType, Proof};
 pub use id::{
     AgentId, ApprovalId, BrowserId, BrowserSessionId, CallId, DelegationId, EventId, InvitationId, KeyId,
-    NoticeId, PauseId, PersonId, ReceiptId, TenantId,
+    NoticeId, PasskeyId, PauseId, PersonId, ReceiptId, TenantId,
 };
 pub use listing::Listing;
 pub use passed::Passed;

@@ -13,6 +13,10 @@ words! {
         Unauthenticated = "unauthenticated",
         /// 403
         Denied = "denied",
+        /// 403: to confirm this takes a passkey, in the browser (`context.approve_url`).
+        StepUpRequired = "step_up_required",
+        /// 403: the passkey's answer does not fit. On the desk's pages alone.
+        PasskeyRefused = "passkey_refused",
         /// 403: a person said no.
         Declined = "declined",
         /// 404

@@ -56,6 +56,13 @@ pub enum Refusal {
     ConfirmTokenInvalid(TokenFault),
     /// The preview that was confirmed is not the newest, or the values have changed since.
     PreviewChanged(Option<Box<Preview>>),
+    /// To confirm takes a passkey, in the browser, on the page of the call.
+    StepUpRequired {
+        /// That page.
+        approve_url: String,
+    },
+    /// The passkey's answer is not taken.
+    PasskeyRefused(PasskeyFault),
     /// Somebody has decided already.
     AlreadyDecided,
     /// The call is past holding, or the person has no vote to take back.
@@ -102,6 +109,16 @@ crate::words::words! {
         Rejected = "rejected",
         /// Older than its time.
         Expired = "expired",
+    }
+}
+
+crate::words::words! {
+    /// Why a passkey's answer is not taken.
+    PasskeyFault {
+        /// It is for something else or of somebody else, was used before, is too old, or does not hold.
+        Unfit = "unfit",
+        /// The passkey's count of its signatures went back, as that of a copy does.
+        WentBack = "went_back",
     }
 }
 
@@ -152,6 +169,8 @@ impl Refusal {
                     None => problem,
                 }
             }
+            Self::StepUpRequired { approve_url } => Problem::new(Code::StepUpRequired, 403, "Passkey needed", "This is confirmed with a passkey, by a person in the browser, one call at a time. Nothing was sent, and the call is still held. Open its page to confirm it there.").with_context(json!({ "approve_url": approve_url })),
+            Self::PasskeyRefused(fault) => Problem::new(Code::PasskeyRefused, 403, "Passkey refused", passkey_detail(*fault)).with_context(json!({ "reason": fault })),
             Self::AlreadyDecided => Problem::new(Code::AlreadyDecided, 409, "Already decided", "Somebody has decided this call already. This decision changed nothing."),
             Self::NotHeld => Problem::new(Code::NotHeld, 409, "Not held", "The call is past holding, or nothing of yours is there to take back. This request changed nothing."),
             Self::Expired => Problem::new(Code::Expired, 409, "Expired", "Nobody decided in time. Nothing was sent. Call again if it is still wanted."),
@@ -208,6 +227,18 @@ fn lost_detail(status: u16, why: LostBody) -> String {
     format!(
         "The service answered {status}, but {why}, so it is not passed on. What was asked has reached the service: do not send it again without its idempotency key."
     )
+}
+
+/// Why a passkey's answer is not taken, and what to do.
+const fn passkey_detail(fault: PasskeyFault) -> &'static str {
+    match fault {
+        PasskeyFault::Unfit => {
+            "The passkey's answer was not taken: it is for something else, was used before, is too old, or is of no passkey of yours. Nothing was done. Try again from this page."
+        }
+        PasskeyFault::WentBack => {
+            "This passkey was not taken: it counts its signatures, and the count went back, as it does when there is a copy of it. Nothing was done. Use another passkey, and remove this one under Account."
+        }
+    }
 }
 
 /// What is wrong with a confirm token, and what to do.

@@ -22,7 +22,8 @@ const REASON_LIMIT: usize = 2_000;
 /// Decide a held call.
 ///
 /// Confirming names the version of the preview that was shown. The answer comes once the decision is recorded; it
-/// waits for the send only with `Prefer: wait=N`.
+/// waits for the send only with `Prefer: wait=N`. A call whose action has `step_up` is confirmed in the browser alone:
+/// 403 `step_up_required`, with the address of its page in `context.approve_url`. It can be declined here.
 #[utoipa::path(
     post, path = "/calls/{id}/decision", operation_id = "decideCall", tag = "approvals",
     params(

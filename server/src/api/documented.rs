@@ -40,7 +40,9 @@ const fn status_of(code: ProblemCode) -> u16 {
     match code {
         Code::Malformed | Code::IdempotencyKeyInvalid => 400,
         Code::Unauthenticated => 401,
-        Code::Denied | Code::Declined | Code::EgressBlocked => 403,
+        Code::Denied | Code::Declined | Code::EgressBlocked | Code::StepUpRequired | Code::PasskeyRefused => {
+            403
+        }
         Code::NotFound => 404,
         Code::MethodNotAllowed => 405,
         Code::TooLarge => 413,
@@ -113,7 +115,7 @@ WithdrawProblems: Unauthenticated, NotFound, NotHeld, RateLimited, Unavailable }
 problems! { /// Of rejecting a prompt.
 RejectProblems: Unauthenticated, NotFound, Invalid, RateLimited, Unavailable }
 problems! { /// Of deciding.
-DecisionProblems: Malformed, Unauthenticated, Denied, EgressBlocked, NotFound, PreviewChanged, AlreadyDecided,
+DecisionProblems: Malformed, Unauthenticated, Denied, StepUpRequired, EgressBlocked, NotFound, PreviewChanged, AlreadyDecided,
 NotHeld, Expired, Withdrawn, Refused, TooLarge, UnsupportedMediaType, Invalid, RateLimited, UpstreamUnreachable,
 UpstreamFailed, Paused, Unavailable }
 problems! { /// Of taking a Confirm back.

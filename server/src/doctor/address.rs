@@ -4,6 +4,7 @@ use engine::catalogue::Catalogue;
 use engine::credential::{Credential, HostRule, SecretSource};
 use engine::egress::{BodyRead, Egress, Response, Sent};
 use engine::outgoing::Outgoing;
+use engine::party::Party;
 use engine::secret::Secret;
 use http::{HeaderName, Method};
 use url::{Host, Url};
@@ -35,6 +36,22 @@ pub(super) fn bound(catalogue: &Catalogue) -> Finding {
     }
     let found = format!("{url} can be reached from this machine alone.");
     Finding::mind(SUBJECT, found, "Nothing, if that is meant.")
+}
+
+/// Whether people can have passkeys here.
+pub(super) fn passkeys(catalogue: &Catalogue) -> Finding {
+    match Party::of(&catalogue.server.public_url) {
+        Ok(party) => {
+            let found =
+                format!("people can have passkeys, for “{}” on the pages of {}.", party.id, party.origin);
+            Finding::good("passkeys", found)
+        }
+        Err(why) => Finding::mind(
+            "passkeys",
+            format!("nobody can have a passkey here: they take {}.", why.needs()),
+            "Nothing, if passwords are enough.",
+        ),
+    }
 }
 
 fn is_loopback(url: &Url) -> bool {

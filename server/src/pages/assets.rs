@@ -25,6 +25,7 @@ const STYLE: &str = concat!(
 const SCRIPT: &str = include_str!("../../../style/countersign.js");
 const ICON: &str = include_str!("../../../style/mark.svg");
 const NOTICES: &str = include_str!("../../../style/notices.js");
+const PASSKEYS: &str = include_str!("../../../style/passkeys.js");
 const ICON_192: &[u8] = include_bytes!("../../../style/icon-192.png");
 const ICON_512: &[u8] = include_bytes!("../../../style/icon-512.png");
 
@@ -41,7 +42,7 @@ struct Asset {
     kind: &'static str,
 }
 
-static ALL: LazyLock<[Asset; 6]> = LazyLock::new(|| {
+static ALL: LazyLock<[Asset; 7]> = LazyLock::new(|| {
     [
         asset("css", STYLE.as_bytes(), "text/css; charset=utf-8"),
         asset("js", SCRIPT.as_bytes(), "text/javascript; charset=utf-8"),
@@ -49,10 +50,11 @@ static ALL: LazyLock<[Asset; 6]> = LazyLock::new(|| {
         asset("js", NOTICES.as_bytes(), "text/javascript; charset=utf-8"),
         asset("png", ICON_192, "image/png"),
         asset("png", ICON_512, "image/png"),
+        asset("js", PASSKEYS.as_bytes(), "text/javascript; charset=utf-8"),
     ]
 });
 
-static ADDRESSES: LazyLock<[String; 6]> =
+static ADDRESSES: LazyLock<[String; 7]> =
     LazyLock::new(|| ALL.each_ref().map(|asset| format!("/style/{}", asset.file)));
 
 fn asset(ending: &str, content: &'static [u8], kind: &'static str) -> Asset {
@@ -63,8 +65,8 @@ fn asset(ending: &str, content: &'static [u8], kind: &'static str) -> Asset {
 
 /// The addresses for a page's head.
 pub(super) fn addresses() -> Assets {
-    let [style, script, icon, notices, ..] = ADDRESSES.each_ref().map(String::as_str);
-    Assets { style, script, icon, notices }
+    let [style, script, icon, notices, _, _, passkeys] = ADDRESSES.each_ref().map(String::as_str);
+    Assets { style, script, icon, notices, passkeys }
 }
 
 /// One asset. Its address never means anything else, so it is kept for ever.
@@ -88,7 +90,7 @@ pub(super) async fn worker() -> Response {
 }
 
 static MANIFEST: LazyLock<String> = LazyLock::new(|| {
-    let [_, _, mark, _, small, large] = ADDRESSES.each_ref().map(String::as_str);
+    let [_, _, mark, _, small, large, ..] = ADDRESSES.each_ref().map(String::as_str);
     let png = |address: &str, sizes: &str| serde_json::json!({ "src": address, "sizes": sizes, "type": "image/png", "purpose": "any maskable" });
     let icons = [
         png(small, "192x192"),

@@ -52,9 +52,9 @@ async fn answer(
 ) -> Result<Response, Refusal> {
     let from = peer::address(&asked.extensions, &asked.headers, &engine.catalogue().server.trusted_proxies);
     let path = asked.uri.path();
-    let visit = show::visit(engine, session, path.to_owned(), from).await?;
+    let visit = show::visit(engine.clone(), session, path.to_owned(), from).await?;
     match form::post(path, visit.clone(), fields).await.ok_or(Refusal::NotFound)? {
-        Submitted::Next(next) => follow(session, next, &browser(&asked.headers)).await,
+        Submitted::Next(next) => follow(&engine, session, next, &browser(&asked.headers)).await,
         Submitted::Again { address, posted } => Ok(again(visit, address, *posted).await),
     }
 }
@@ -67,11 +67,15 @@ pub(super) fn browser(headers: &HeaderMap) -> String {
         .unwrap_or_default()
 }
 
-async fn follow(session: &Session, next: Next, browser: &str) -> Result<Response, Refusal> {
+async fn follow(engine: &Engine, session: &Session, next: Next, browser: &str) -> Result<Response, Refusal> {
     Ok(match next {
         Next::Go(to) => show::redirect(&to),
         Next::SignedIn { person, epoch, to } => {
             session::begin(session, person, epoch, browser).await?;
+            show::redirect(&to)
+        }
+        Next::Renewed(to) => {
+            session::renew(engine, session).await?;
             show::redirect(&to)
         }
         Next::SignedOut => {

@@ -9,7 +9,7 @@ use tower_sessions::cookie::SameSite;
 use tower_sessions::cookie::time::Duration;
 use tower_sessions::{Expiry, Session, SessionManagerLayer, SessionStore};
 
-use crate::session_store::{BROWSER, EPOCH, PERSON, hash};
+use crate::session_store::{BEGUN, BROWSER, EPOCH, PERSON, hash};
 
 /// How long a browser keeps the cookie: as long as a session can last. The desk ends it before when it is not used.
 const LASTS: Duration = Duration::seconds(LONGEST);
@@ -61,6 +61,18 @@ pub(super) async fn begin(
         session.insert_value(name, value).await.map_err(unavailable)?;
     }
     Ok(())
+}
+
+/// Gives the session a fresh id, because its person has proved anew who they are: an id that was known before opens nothing
+/// of what the proof does. It ends when it would have.
+pub(super) async fn renew(engine: &Engine, session: &Session) -> Result<(), Refusal> {
+    let begun = match mark(session) {
+        Some(mark) => engine.session_replaced(mark).await?,
+        None => None,
+    };
+    let begun = begun.ok_or(Refusal::Unauthenticated)?;
+    session.insert_value(BEGUN, begun.micros().into()).await.map_err(unavailable)?;
+    session.cycle_id().await.map_err(unavailable)
 }
 
 /// What the session that asks is stored under.

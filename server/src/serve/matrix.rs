@@ -139,7 +139,7 @@ async fn as_if_it_never_was(
 
 /// HEAD is answered as GET is, without a body; where a GET begins or ends a sign-in at a provider, it is no method.
 async fn head_as_get(world: &World, row: &Row, caller: &str, sample: &Sample, status: u16) -> Option<String> {
-    if row.route.method != "GET" || row.streams() {
+    if row.route.method != "GET" || row.streams() || row.leads_away() {
         return None;
     }
     let head = sample.here.with_method("HEAD").ask(world, row.kind, caller).await;

@@ -57,7 +57,7 @@ pub struct Action {
     pub quorum: u32,
     /// The owner may decide too.
     pub self_approval: bool,
-    /// A decider has to sign in afresh.
+    /// Whoever confirms proves with a passkey, for that one call, who they are.
     pub step_up: bool,
     /// How long a call waits for a person.
     pub hold_ttl: Duration,
@@ -135,7 +135,8 @@ impl Action {
 
     /// Its writes are never let through by a token or by the caller's own session.
     pub fn wants_queue(&self) -> bool {
-        self.effect.is_write() && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval)
+        self.effect.is_write()
+            && (!self.approvers.is_empty() || self.quorum > 1 || !self.self_approval || self.step_up)
     }
 
     /// Every field at fault: by the schema, with formats asserted, then by the rules. The messages never hold the

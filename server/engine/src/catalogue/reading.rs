@@ -24,6 +24,7 @@ use super::work::{Described, Handled, Telling, Work};
 use super::{convert, fingerprint, refusals, tool};
 use crate::credential::Credential;
 use crate::handler::{Handler, Handlers, Named};
+use crate::party::NoParty;
 
 const KEYS: &[&str] = &[
     "name",
@@ -85,6 +86,8 @@ pub(super) struct Known<'k> {
     pub(super) handlers: &'k Handlers,
     /// The handler of this one action, when the whole action is written in Rust.
     pub(super) given: Option<&'k Arc<dyn Handler>>,
+    /// Why nobody can have a passkey here.
+    pub(super) no_passkeys: Option<NoParty>,
 }
 
 /// Reads one `[[action]]`.
@@ -138,7 +141,7 @@ pub(super) fn read(node: &Node, known: &Known<'_>, notes: &Notes<'_>) -> Option<
         approvers: deciders.approvers,
         quorum: deciders.quorum,
         self_approval: deciders.self_approval,
-        step_up: step_up(&section),
+        step_up: step_up(&section, known),
         hold_ttl: hold_ttl(&section),
         undo_window: undo_window(&section, effect),
         replay: section.boolean("replay", true),
@@ -414,11 +417,12 @@ pub(super) fn usual_undo_window(effect: Option<Effect>) -> Duration {
     Duration::from_secs(if effect.is_some_and(Effect::is_dangerous) { 5 } else { 0 })
 }
 
-/// A switch that asks for more proof must not be taken and then do nothing.
-fn step_up(section: &Section<'_>) -> bool {
+/// What nobody could ever confirm is a mistake.
+fn step_up(section: &Section<'_>, known: &Known<'_>) -> bool {
     let wanted = section.boolean("step_up", false);
-    if wanted {
-        section.wrong("step_up", Wrong::new("“step_up = true” is not available yet"));
+    if let Some(why) = known.no_passkeys.filter(|_| wanted) {
+        let message = "“step_up” asks for a passkey, and nobody can have one at this “public_url”";
+        section.wrong("step_up", Wrong::new(message).expected(why.needs()));
     }
     wanted
 }

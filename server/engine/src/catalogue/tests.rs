@@ -4,7 +4,7 @@ use model::{Effect, FieldError, Refusal, Surface, Time};
 use serde_json::{Map, Value, json};
 
 use super::rule::ROBOT;
-use super::{Action, Catalogue, Mistakes, input};
+use super::{Action, Catalogue, input};
 
 /// The example of the manual.
 const EXAMPLE: &str = include_str!("example.toml");
@@ -973,21 +973,6 @@ fn every_part_of_an_answer_to_a_mistake_is_there_for_programs() {
     let Err(mistakes) = Catalogue::parse("servr = 1", "c.toml") else { panic!("a mistake") };
     let wanted = json!([{ "file": "c.toml", "line": 1, "column": 1, "message": "“servr” is not a key of the catalogue", "nearest": "server" }]);
     assert_eq!(serde_json::to_value(&mistakes).ok(), Some(wanted));
-}
-
-#[test]
-fn what_is_not_there_yet_is_said_and_not_ignored() {
-    let text = r#"
-[[action]]
-name = "x"
-effect = "write"
-step_up = true
-request = { method = "POST", url = "https://a.example/x" }
-preview = { title = "X" }
-"#;
-    let Err(Mistakes(mistakes)) = Catalogue::parse(text, "c.toml") else { panic!("taken") };
-    let lines: Vec<_> = mistakes.iter().map(|mistake| (mistake.line, mistake.message.as_str())).collect();
-    assert!(lines.contains(&(5, "“step_up = true” is not available yet")), "{lines:?}");
 }
 
 #[test]

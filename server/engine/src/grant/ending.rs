@@ -30,8 +30,6 @@ impl Engine {
         page: &PageAsked,
     ) -> Result<Listing<GrantLine>, Refusal> {
         let all = sees_all(person)?;
-        // What has died by now is not shown as alive.
-        self.end_dead_grants().await?;
         let window = Window::asked(page)?;
         let rows = self.store().grants_seen_by(person.id(), all, live, &window).await?;
         let items = rows.items.into_iter().map(|row| self.line_for(Some(person.id()), row)).collect();

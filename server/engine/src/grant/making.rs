@@ -5,6 +5,7 @@ use model::{AgentId, ApprovalId, CallId, Decision, PersonId, Refusal, Surface, T
 use super::offer::{Offered, host};
 use super::{GrantWanted, LONGEST, MOST_USES, SHORTEST};
 use crate::actor::Decider;
+use crate::decision::Along;
 use crate::engine::Engine;
 use crate::outgoing::Outgoing;
 use crate::pipeline::{self, Head, Ready};
@@ -53,7 +54,7 @@ impl Engine {
         }
         let decision =
             Decision { decision: Verdict::Confirm, preview_version: Some(preview_version), reason: None };
-        self.decide_with(decider, id, decision, Some(wanted)).await
+        self.decide_along(decider, id, decision, Along::Grant(wanted)).await
     }
 
     /// The grant that goes with a Confirm of this call, to be stored with it.
@@ -65,9 +66,7 @@ impl Engine {
         wanted: &GrantWanted,
     ) -> Result<NewGrant, Refusal> {
         if !self.is_grantable(row, head, ready, outgoing).await? {
-            return Err(refused(
-                "Calls like this one are decided one by one, so no more of them can be let through.",
-            ));
+            return Err(not_covered());
         }
         if !self.may_grant(decider.actor(), head).await? {
             return Err(not_theirs());
@@ -119,6 +118,11 @@ impl GrantWanted {
 /// Why no grant was made, and so nothing confirmed.
 fn refused(message: &str) -> Refusal {
     Refusal::invalid("/grant", message)
+}
+
+/// Nobody lets such calls through in advance.
+pub(crate) fn not_covered() -> Refusal {
+    refused("Calls like this one are decided one by one, so no more of them can be let through.")
 }
 
 /// Somebody else lends them the right to decide, or they have it no more.

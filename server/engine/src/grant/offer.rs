@@ -174,6 +174,7 @@ impl Engine {
     ) -> Result<bool, Refusal> {
         let stands = can_stand(&head.action, &outgoing.method) && row.quorum == 1 && row.agent_id.is_some();
         Ok(stands
+            && !row.step_up
             && row.effect == head.action.effect
             && pipeline::waits_for_approval_alone(self, head, ready).await?)
     }

@@ -20,6 +20,7 @@ pub(crate) fn event(engine: &Engine, head: &Head, r#type: EventType, status: Cal
         status,
         upstream_status: None,
         receipt_id: None,
+        proof: None,
         by: None,
     }
 }

@@ -43,6 +43,8 @@ pub struct CallRow {
     pub tenant: Option<String>,
     /// How many distinct people have to confirm.
     pub quorum: u32,
+    /// It is confirmed with a passkey alone.
+    pub step_up: bool,
     /// When it came in.
     pub created_at: Time,
     /// When a person decided, if one did.
@@ -212,7 +214,7 @@ pub struct Standing {
 
 /// Every column of `CallRow`. Joined by the callers' own conditions on `c`.
 pub(super) const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effect, c.surface, c.person_id, p.name AS person_name, \
-    c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.created_at, c.expires_at, c.decided_at, \
+    c.agent_id, a.name AS agent_name, c.key_id, c.session, c.tenant, c.quorum, c.step_up, c.created_at, c.expires_at, c.decided_at, \
     c.send_at, c.lease_until, c.claim_slot, c.claim_hash, c.input, c.preview, c.preview_title, c.preview_version, c.fingerprint, c.result, c.problem, \
     c.decline_reason, c.upstream_status, c.receipt_id, c.attempts";
 pub(super) const FROM: &str =
@@ -384,22 +386,25 @@ impl Store {
     }
 
     /// Whether a call still has this quorum, and stands under a rule that is as strict as this one already: at least so
-    /// many, the owner barred, these approvers (when any are named).
+    /// many, the owner barred, a passkey asked for, these approvers (when any are named).
     pub async fn is_ruled(
         &self,
         row: &CallRow,
         quorum: u32,
         self_approval: bool,
+        step_up: bool,
         named: &[String],
     ) -> Result<bool, StoreError> {
         let rows = sqlx::query(
             "SELECT ca.subject FROM calls c LEFT JOIN call_approvers ca ON ca.call_id = c.id \
-             WHERE c.id = $1 AND c.quorum = $2 AND c.quorum >= $3 AND c.self_approval <= $4",
+             WHERE c.id = $1 AND c.quorum = $2 AND c.quorum >= $3 AND c.self_approval <= $4 AND c.step_up >= $5 AND c.step_up = $6",
         )
         .bind(row.id.to_string())
         .bind(i64::from(row.quorum))
         .bind(i64::from(quorum))
         .bind(i64::from(self_approval))
+        .bind(i64::from(step_up))
+        .bind(i64::from(row.step_up))
         .fetch_all(&self.read)
         .await?;
         let mut stored = HashSet::new();
@@ -531,8 +536,8 @@ impl Tx {
         sqlx::query(
             "INSERT INTO calls (id, state, action, title, effect, surface, person_id, agent_id, key_id, session, tenant, \
              self_approval, quorum, created_at, expires_at, decided_at, lease_until, lease_owner, input_hash, claim_slot, claim_hash, input, preview, \
-             preview_version, fingerprint, preview_title) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
+             preview_version, fingerprint, preview_title, step_up) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)",
         )
         .bind(row.id.to_string())
         .bind(row.state.status().as_str())
@@ -560,6 +565,7 @@ impl Tx {
         .bind(&row.preview_version)
         .bind(row.fingerprint.map(|print| print.to_vec()))
         .bind(row.preview_title.clone())
+        .bind(i64::from(row.step_up))
         .execute(&mut *self.inner)
         .await?;
         self.insert_approvers(row.id, &new.approvers).await
@@ -618,15 +624,18 @@ impl Tx {
         id: CallId,
         quorum: u32,
         self_approval: bool,
+        step_up: bool,
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(
             "UPDATE calls SET quorum = CASE WHEN quorum < $2 THEN $2 ELSE quorum END, \
-             self_approval = CASE WHEN self_approval > $3 THEN $3 ELSE self_approval END \
-             WHERE id = $1 AND state = 'held' AND (quorum < $2 OR self_approval > $3)",
+             self_approval = CASE WHEN self_approval > $3 THEN $3 ELSE self_approval END, \
+             step_up = CASE WHEN step_up < $4 THEN $4 ELSE step_up END \
+             WHERE id = $1 AND state = 'held' AND (quorum < $2 OR self_approval > $3 OR step_up < $4)",
         )
         .bind(id.to_string())
         .bind(i64::from(quorum))
         .bind(i64::from(self_approval))
+        .bind(i64::from(step_up))
         .execute(&mut *self.inner)
         .await?;
         Ok(done.rows_affected() == 1)
@@ -889,6 +898,7 @@ pub(super) fn read(row: &AnyRow) -> Result<CallRow, StoreError> {
         session: columns.get("session")?,
         tenant: columns.get("tenant")?,
         quorum: columns.number("quorum")?,
+        step_up: columns.flag("step_up")?,
         created_at: columns.time("created_at")?,
         decided_at: columns.time_maybe("decided_at")?,
         expires_at: columns.time_maybe("expires_at")?,
@@ -970,6 +980,7 @@ impl CallRow {
             session: head.session.clone(),
             tenant: head.tenant.clone(),
             quorum: 1,
+            step_up: false,
             created_at: head.at,
             decided_at: None,
             expires_at: None,

@@ -1,6 +1,6 @@
 //! What people said to held calls. A decision is never changed; it can only be voided.
 
-use model::{ApprovalId, CallId, PersonId, Time, Verdict};
+use model::{ApprovalId, CallId, PasskeyId, PersonId, Time, Verdict};
 
 use super::columns::Columns;
 use super::right::{VOICE, mine, still_holds};
@@ -27,6 +27,8 @@ pub struct NewDecision<'a> {
     pub reason: Option<&'a str>,
     /// When.
     pub at: Time,
+    /// The passkey that it was said with.
+    pub passkey: Option<PasskeyId>,
 }
 
 /// A confirmation that counts.
@@ -155,7 +157,8 @@ impl Tx {
     /// same voice.
     pub async fn insert_decision(&mut self, decision: &NewDecision<'_>) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at, for_id, kind) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at, for_id, kind, passkey_id) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .bind(decision.id.to_string())
         .bind(decision.call.to_string())
@@ -166,6 +169,7 @@ impl Tx {
         .bind(decision.at.micros())
         .bind(decision.r#for.map(|person| person.to_string()))
         .bind(if decision.is_override { "override" } else { "vote" })
+        .bind(decision.passkey.map(|id| id.to_string()))
         .execute(&mut *self.inner)
         .await?;
         Ok(())

@@ -1,7 +1,8 @@
 //! The journal: ids and status only.
 
 use model::{
-    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, ReceiptId, Surface, Time,
+    AgentId, CallId, CallStatus, Event, EventId, EventType, Listing, PersonId, Proof, ReceiptId, Surface,
+    Time,
 };
 use sqlx::any::AnyRow;
 
@@ -18,7 +19,7 @@ pub(super) const FOR_PERSON: &str = "($2 IS NULL OR (e.person_id = $2 AND NOT EX
 
 /// Every column of an `Event`, of the table `events e`.
 pub(super) const COLUMNS: &str = "e.id, e.at, e.type, e.call_id, e.action, e.surface, e.person_id, e.agent_id, e.session, \
-    e.status, e.upstream_status, e.receipt_id, e.by_id";
+    e.status, e.upstream_status, e.receipt_id, e.by_id, e.proof";
 
 impl Store {
     /// The journal, newest first: everybody's, or one person's own calls.
@@ -53,8 +54,8 @@ impl Tx {
     /// Writes a journal line. It gets its place in the stream once this transaction has ended.
     pub async fn insert_event(&mut self, event: &NewEvent) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO events (id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id, by_id) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            "INSERT INTO events (id, at, type, call_id, action, surface, person_id, agent_id, session, status, upstream_status, receipt_id, by_id, proof) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         )
         .bind(event.id.to_string())
         .bind(event.at.micros())
@@ -69,6 +70,7 @@ impl Tx {
         .bind(event.upstream_status.map(i64::from))
         .bind(event.receipt_id.map(|id| id.to_string()))
         .bind(event.by.map(|id| id.to_string()))
+        .bind(event.proof.map(Proof::as_str))
         .execute(&mut *self.inner)
         .await?;
         sqlx::query("INSERT INTO events_unplaced (event_id) VALUES ($1)")
@@ -96,6 +98,7 @@ pub(super) fn read(row: &AnyRow) -> Result<Event, StoreError> {
         upstream_status: columns.number_maybe("upstream_status")?,
         receipt_id: columns.parse_maybe::<ReceiptId>("receipt_id")?,
         by: columns.parse_maybe::<PersonId>("by_id")?,
+        proof: columns.parse_maybe::<Proof>("proof")?,
     })
 }
 
@@ -117,6 +120,7 @@ impl super::CallRow {
             upstream_status: None,
             receipt_id: None,
             by: None,
+            proof: None,
         }
     }
 }

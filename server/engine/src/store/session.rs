@@ -19,6 +19,8 @@ pub struct NewSession {
     pub browser: String,
     /// When it began.
     pub begun_at: Time,
+    /// When they last proved who they are.
+    pub proved_at: Time,
     /// After this it is over, however much it is used.
     pub ends_at: Time,
     /// After this it is over unless it is used before.
@@ -32,6 +34,10 @@ pub struct SessionRow {
     pub person: PersonId,
     /// What is sealed in it.
     pub data: Vec<u8>,
+    /// When it began.
+    pub begun_at: Time,
+    /// When its person last proved who they are.
+    pub proved_at: Time,
     /// When it was last used, to the minute.
     pub seen_at: Time,
     /// After this it is over, however much it is used.
@@ -66,8 +72,8 @@ impl Store {
         new: &NewSession,
     ) -> Result<bool, StoreError> {
         let query = sqlx::query(
-            "INSERT INTO sessions (hash, id, person_id, epoch, data, browser, begun_at, seen_at, ends_at, expires_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9) ON CONFLICT DO NOTHING",
+            "INSERT INTO sessions (hash, id, person_id, epoch, data, browser, begun_at, seen_at, ends_at, expires_at, proved_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $10, $8, $9, $10) ON CONFLICT DO NOTHING",
         )
         .bind(hash.to_vec())
         .bind(new.id.to_string())
@@ -77,7 +83,8 @@ impl Store {
         .bind(&new.browser)
         .bind(new.begun_at.micros())
         .bind(new.ends_at.micros())
-        .bind(new.expires_at.micros());
+        .bind(new.expires_at.micros())
+        .bind(new.proved_at.micros());
         Ok(self.write(query).await? == 1)
     }
 
@@ -92,7 +99,7 @@ impl Store {
     /// Notes that a session was used.
     pub async fn touch_session(&self, hash: [u8; 32], now: Time, expires_at: Time) -> Result<(), StoreError> {
         let query =
-            sqlx::query("UPDATE sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1 AND seen_at < $2")
+            sqlx::query("UPDATE sessions SET seen_at = $2, expires_at = $3 WHERE hash = $1 AND seen_at < $2 AND replaced_at IS NULL")
                 .bind(hash.to_vec())
                 .bind(now.micros())
                 .bind(expires_at.micros());
@@ -102,7 +109,7 @@ impl Store {
     /// A session that counts.
     pub async fn session(&self, hash: [u8; 32], now: Time) -> Result<Option<SessionRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.person_id, s.data, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
+            "SELECT s.id, s.person_id, s.data, s.begun_at, COALESCE(s.proved_at, s.begun_at) AS proved_at, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
         ));
         let row = sqlx::query(sql).bind(now.micros()).bind(hash.to_vec()).fetch_optional(&self.read).await?;
         row.map(|row| {
@@ -110,6 +117,8 @@ impl Store {
             Ok(SessionRow {
                 person: columns.parse("person_id")?,
                 data: columns.get("data")?,
+                begun_at: columns.time("begun_at")?,
+                proved_at: columns.time("proved_at")?,
                 seen_at: columns.time("seen_at")?,
                 ends_at: columns.time("ends_at")?,
             })
@@ -120,7 +129,7 @@ impl Store {
     /// A person's sessions that count, the last used first.
     pub async fn sessions_of(&self, person: PersonId, now: Time) -> Result<Vec<SessionLine>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.hash, s.browser, s.begun_at, s.seen_at {COUNTING} AND s.person_id = $2 ORDER BY s.seen_at DESC, s.id DESC"
+            "SELECT s.id, s.hash, s.browser, s.begun_at, s.seen_at {COUNTING} AND s.person_id = $2 AND s.replaced_at IS NULL ORDER BY s.seen_at DESC, s.id DESC"
         ));
         let rows = sqlx::query(sql).bind(now.micros()).bind(person.to_string()).fetch_all(&self.read).await?;
         rows.iter()
@@ -137,9 +146,22 @@ impl Store {
             .collect()
     }
 
-    /// Ends a session.
+    /// Ends a session; one that was replaced ends by itself.
     pub async fn delete_session(&self, hash: [u8; 32]) -> Result<(), StoreError> {
-        let query = sqlx::query("DELETE FROM sessions WHERE hash = $1").bind(hash.to_vec());
+        let query =
+            sqlx::query("DELETE FROM sessions WHERE hash = $1 AND replaced_at IS NULL").bind(hash.to_vec());
+        self.write(query).await.map(drop)
+    }
+
+    /// Another one takes the place of a session, which lasts until then at most.
+    pub async fn replace_session(&self, hash: [u8; 32], now: Time, until: Time) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "UPDATE sessions SET replaced_at = $2, expires_at = CASE WHEN expires_at < $3 THEN expires_at ELSE $3 END \
+             WHERE hash = $1 AND replaced_at IS NULL",
+        )
+        .bind(hash.to_vec())
+        .bind(now.micros())
+        .bind(until.micros());
         self.write(query).await.map(drop)
     }
 

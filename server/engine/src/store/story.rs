@@ -40,7 +40,7 @@ impl Store {
     /// Who confirmed, and by what right, in the order in which they did.
     async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
         let rows = sqlx::query(
-            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at FROM decisions d \
+            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id FROM decisions d \
              JOIN persons p ON p.id = d.person_id LEFT JOIN persons f ON f.id = d.for_id WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
         )
         .bind(call)
@@ -51,10 +51,12 @@ impl Store {
             let columns = Columns::new("decisions", "id", row);
             let (at, by) = (Some(columns.time("at")?), columns.parse("person_id")?);
             let (name, voided) = (columns.get("name")?, columns.time_maybe("voided_at")?.is_some());
+            let with_passkey = columns.get::<Option<String>>("passkey_id")?.is_some();
             if columns.get::<String>("kind")? == "override" {
                 let reason: Option<String> = columns.get("reason")?;
                 let reason = reason.unwrap_or_default();
-                steps.push(Step { at, happened: Happened::Overridden { by, name, reason, voided } });
+                let happened = Happened::Overridden { by, name, reason, voided, with_passkey };
+                steps.push(Step { at, happened });
                 continue;
             }
             let r#for: Option<PersonId> = columns.parse_maybe("for_id")?;
@@ -68,7 +70,8 @@ impl Store {
             .await?;
             let rights = subjects.iter().filter_map(|subject| Right::of(subject)).collect();
             let r#for = columns.get("for_name")?;
-            steps.push(Step { at, happened: Happened::Confirmed { by, name, r#for, rights, voided } });
+            let happened = Happened::Confirmed { by, name, r#for, rights, voided, with_passkey };
+            steps.push(Step { at, happened });
         }
         Ok(steps)
     }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, unreachable_pub, reason = "every test file uses its own part")]
 
+mod authenticator;
 mod database;
 mod mcp_server;
 mod upstream;
@@ -22,6 +23,7 @@ use model::{
 };
 use serde_json::{Map, Value};
 
+pub use self::authenticator::{Claims, SoftKey};
 pub use self::database::{Database, postgres, sqlite};
 pub use self::mcp_server::{Ending, McpServer, Speaks};
 pub use self::upstream::{Behaviour, Upstream};

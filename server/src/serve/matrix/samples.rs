@@ -86,6 +86,7 @@ pub(super) async fn sample(world: &mut World, row: &Row) -> Sample {
         "/v1/fetch" => Body::Json(fetched(world, what)),
         "/mcp" => Body::Json(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" })),
         "/via/{*rest}" => return via(what),
+        "/passkeys/ask" if !what.is_empty() => return asked_of_passkey(world, row).await,
         path if path.starts_with("/v1/") => return of_api(world, row).await,
         path if path.starts_with("/do/") => return form(world, row).await,
         _ => return page(world, row).await,
@@ -170,6 +171,21 @@ fn plain(row: &Row) -> Sample {
     Sample { here: Asked::bare(&row.route.method, &path), never: None }
 }
 
+/// What a page's script asks before it asks an authenticator. Nobody here has one.
+async fn asked_of_passkey(world: &mut World, row: &Row) -> Sample {
+    let fields = |call: &str| {
+        let fields =
+            [("for", row.what.as_str()), ("call", call), ("preview_version", ""), ("view_token", "")];
+        Body::Form(fields.map(|(name, value)| (name, value.to_owned())).to_vec())
+    };
+    if row.what == "confirm" {
+        let (id, _) = world.thing("held").await;
+        return by_id(row, &id, &never("call"), |id| (row.route.path.clone(), fields(id)));
+    }
+    let here = Asked { method: row.route.method.clone(), path: row.route.path.clone(), body: fields("") };
+    Sample { here, never: None }
+}
+
 /// A page, or what else is read with GET.
 async fn page(world: &mut World, row: &Row) -> Sample {
     let (thing, prefix) = match row.route.path.as_str() {
@@ -242,9 +258,12 @@ async fn form(world: &mut World, row: &Row) -> Sample {
         }
         ("/do/account", _) => vec![("name", "Somebody"), ("time_zone", "")],
         ("/do/password", _) => vec![("present", PASSWORD), ("password", "short")],
+        ("/do/passkey-sign-in", _) => vec![("passkey", "nonsense")],
+        ("/do/passkey", _) => {
+            vec![("act", "rename"), ("which", "pky_01h455vb4pex5vsknk084sn02q"), ("name", "X")]
+        }
+        ("/do/prove", _) => vec![("proof", PASSWORD)],
         ("/do/token", _) => vec![("ability", "receipts:read"), ("days", "30")],
-        ("/do/revoke-grant", _) => vec![("grant", "apr_01h455vb4pex5vsknk084sn02q")],
-        ("/do/end-delegation", _) => vec![("delegation", "dlg_01h455vb4pex5vsknk084sn02q")],
         ("/do/delegate", _) => vec![("to", "nobody@demo.test"), ("from", ""), ("until", "")],
         ("/do/invite", _) => vec![("email", "no address"), ("name", "X")],
         _ => return form_of_object(world, row).await,
@@ -272,6 +291,8 @@ async fn form_of_object(world: &mut World, row: &Row) -> Sample {
                     vec![("preview_version", ""), ("view_token", ""), ("uses", "5"), ("minutes", "60")];
                 ("held", "call", "call", rest)
             }
+            ("/do/revoke-grant", _) => ("grant", "apr", "grant", vec![]),
+            ("/do/end-delegation", _) => ("delegation", "dlg", "delegation", vec![]),
             ("/do/many", _) => ("held", "call", "call", vec![("decision", "decline")]),
             ("/do/undo", _) => ("approved", "call", "call", vec![]),
             ("/do/withdraw", _) => ("held", "call", "call", vec![]),

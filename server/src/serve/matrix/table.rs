@@ -62,6 +62,11 @@ impl Row {
         self.route.method == "GET"
     }
 
+    /// Whether it leads to a sign-in provider, or back from one: HEAD begins none and finishes none.
+    pub(super) fn leads_away(&self) -> bool {
+        self.route.path.starts_with("/sign-in/oidc")
+    }
+
     /// Whether its answer goes on.
     pub(super) fn streams(&self) -> bool {
         self.route.path == "/live"

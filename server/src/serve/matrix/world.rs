@@ -1,11 +1,12 @@
 //! Who there is, and what belongs to whom. What asking has changed is made anew for the next one who asks.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use engine::browser_session::SessionWanted;
 use engine::invitation::InvitationWanted;
 use engine::registry::{AgentWanted, PersonWanted};
-use engine::{PauseScope, PersonActor};
+use engine::{DelegationWanted, GrantWanted, PauseScope, PersonActor};
 use model::{Ability, Person, Role};
 use serde_json::{Value, json};
 
@@ -134,8 +135,8 @@ impl World {
         }
         self.things.clear();
         self.desk.engine.resume_at_console(PauseScope::Everything).await.expect("resumed");
-        let ends =
-            ["/do/sign-in", "/do/sign-out", "/do/session", "/do/join"].contains(&row.route.path.as_str());
+        let ends = ["/do/sign-in", "/do/sign-out", "/do/session", "/do/join", "/do/prove"]
+            .contains(&row.route.path.as_str());
         if ends && PEOPLE.iter().any(|(column, _)| *column == caller && caller != "left") {
             self.sign_in(caller).await;
         }
@@ -174,6 +175,8 @@ impl World {
             }
             "session" => self.session().await,
             "invitation" => self.invitation().await,
+            "grant" => self.grant().await,
+            "delegation" => self.delegation().await,
             "person" | "disabled" => self.stranger(kind == "disabled").await,
             "member" => self.member().await,
             other => panic!("nobody makes a thing of the kind {other}"),
@@ -243,7 +246,13 @@ impl World {
         let expires = self.desk.engine.now().plus_seconds(600);
         let signed_in = self.desk.engine.sign_in("ann@demo.test", PASSWORD, None).await;
         let epoch = signed_in.expect("looked at").expect("right").epoch;
-        let wanted = SessionWanted { person: ann.id(), epoch, browser: "other".to_owned(), expires };
+        let wanted = SessionWanted {
+            person: ann.id(),
+            epoch,
+            browser: "other".to_owned(),
+            expires,
+            goes_on_since: None,
+        };
         self.desk.engine.session_create(hash, b"data", wanted).await.expect("stored");
         let own = self.desk.engine.own_sessions(&ann, Some(hash)).await.expect("sessions");
         let this = own.iter().find(|one| one.is_this).expect("it is there");
@@ -257,6 +266,30 @@ impl World {
         let ada = self.visitor("ada").await;
         let (invited, link) = self.desk.engine.invite(&ada, wanted).await.expect("invited");
         (invited.id.to_string(), link.reveal().to_owned())
+    }
+
+    /// A standing grant of Ann's, for her agent.
+    async fn grant(&mut self) -> (String, String) {
+        let (call, version) = self.held().await;
+        let (ann, call) = (self.visitor("ann").await, call.parse().expect("an id"));
+        let decider = ann.decider().expect("she decides");
+        let wanted = GrantWanted { vary: Vec::new(), uses: 1, lasts: Duration::from_hours(1) };
+        self.desk.engine.confirm_and_grant(&decider, call, version, wanted).await.expect("granted");
+        let line = self.desk.engine.grant_about(&ann, call).await.expect("storage").expect("a grant");
+        (line.id.to_string(), String::new())
+    }
+
+    /// Ann's voice passed on to Max, from the day after tomorrow on: it changes nothing today.
+    async fn delegation(&mut self) -> (String, String) {
+        let ann = self.visitor("ann").await;
+        let at = |days: i64| {
+            let day = self.desk.engine.now().plus_seconds(days * 86_400).to_string();
+            day.chars().take(16).collect::<String>()
+        };
+        let (from, until) = (at(2), at(3));
+        let wanted = DelegationWanted { to: "max@demo.test", from: &from, until: &until };
+        let id = self.desk.engine.delegate(&ann, wanted).await.expect("delegated");
+        (id.to_string(), String::new())
     }
 
     /// Somebody whom nobody knows yet: their id and address.

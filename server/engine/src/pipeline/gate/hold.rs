@@ -99,6 +99,7 @@ fn held_call(
             claim_slot: claim.map(|claim| claim.slot),
             claim_hash: claim.map(|claim| claim.request_hash),
             quorum: head.action.quorum,
+            step_up: head.action.step_up,
             ..sealed_row(engine, head, ready, showing)
         },
     }

@@ -67,6 +67,7 @@ pub(crate) const fn event(kind: EventType) -> &'static str {
 /// What happened to an account.
 pub(crate) const fn account_event(kind: AccountEventType) -> &'static str {
     match kind {
+        AccountEventType::NameChanged => "name changed, before:",
         AccountEventType::PasskeyAdded => "passkey added:",
         AccountEventType::PasskeyRenamed => "passkey renamed:",
         AccountEventType::PasskeyRemoved => "passkey removed:",

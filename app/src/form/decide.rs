@@ -1,11 +1,12 @@
 //! Confirming or declining a held call.
 #![expect(clippy::too_many_arguments, reason = "a server function has one for each field of its form")]
 
+use engine::overriding::target_of;
 use engine::passkey::StepUp;
 use engine::view_token::ViewFault;
 use leptos::prelude::*;
 use model::refusal::PasskeyFault;
-use model::{CallId, Decision, Effect, Preview, Refusal, Verdict};
+use model::{CallId, CallStatus, Decision, Preview, Refusal, Verdict};
 
 use super::passkey::assertion;
 use super::{Fault, Form, Next, Posted, visit};
@@ -50,10 +51,16 @@ pub(crate) async fn decide(
     match visit.engine.decide_with(&decider, id, decision, proof).await {
         Ok(call) => {
             let to = beside(&format!("/inbox/{}", call.id), list.as_deref().unwrap_or_default());
-            Ok(if is_proved { Next::Renewed(to) } else { Next::Go(to) })
+            Ok(after(&call, is_proved, to))
         }
         Err(refusal) => Err(refused(refusal, shown)),
     }
+}
+
+/// Where to go after a decision. A proof that came along is good for a new session only where the decision spent it: a call that
+/// was refused on the way has spent none, and what was spent before proves nothing.
+pub(super) fn after(call: &model::Call, is_proved: bool, to: String) -> Next {
+    if is_proved && call.status != CallStatus::Refused { Next::Renewed(to) } else { Next::Go(to) }
 }
 
 /// Sentences to decline with that need no typing.
@@ -85,8 +92,7 @@ pub(super) fn not_read(fault: ViewFault) -> Fault {
 
 /// What cannot be put back is confirmed only by typing what it would happen to.
 fn fits_target(preview: &Preview, typed: &str) -> Result<(), Fault> {
-    let target = preview.target.as_ref().unwrap_or(&preview.title);
-    if preview.effect != Effect::Destructive || typed.trim() == target.trim() {
+    if target_of(preview).is_none_or(|target| typed.trim() == target.trim()) {
         return Ok(());
     }
     let message = if typed.trim().is_empty() {

@@ -35,7 +35,7 @@ pub(crate) async fn overriding(
     match visit.engine.override_call(&me, id, wanted).await {
         Ok(call) => {
             let to = format!("/inbox/{}", call.id);
-            Ok(if proof.is_some() { Next::Renewed(to) } else { Next::Go(to) })
+            Ok(decide::after(&call, proof.is_some(), to))
         }
         Err(refusal) => Err(refused(refusal)),
     }

@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 use model::Refusal;
 
-use super::account::changed;
 use super::{Fault, Form, Next, Posted, visit};
 use crate::words::wait;
 
@@ -13,7 +12,8 @@ pub(crate) async fn change_password(present: String, password: String) -> Result
     let visit = visit()?;
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
     visit.engine.change_password(&me, &present, &password, visit.session).await.map_err(not_changed)?;
-    Ok(changed("password"))
+    // Under another id: whoever had the old one is signed out with the rest.
+    Ok(Next::Renewed("/account?done=password".to_owned()))
 }
 
 fn not_changed(refusal: Refusal) -> Fault {

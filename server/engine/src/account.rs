@@ -2,8 +2,10 @@
 
 use model::{FieldError, PersonId, Refusal};
 
+use crate::account_event::AccountEventType;
 use crate::actor::PersonActor;
 use crate::engine::Engine;
+use crate::namesake::reads_like;
 use crate::password;
 use crate::provider;
 use crate::registry::{fault_of_name, oversees};
@@ -24,6 +26,10 @@ pub struct Ways {
     pub changes: Vec<IdentityEvent>,
 }
 
+/// Why a name is not taken.
+const ANOTHERS: &str =
+    "This reads like what somebody else here is called. Add something that tells you apart.";
+
 /// So many lines are shown of what signing in changed.
 const LINES: i64 = 20;
 
@@ -41,13 +47,31 @@ impl Engine {
         me.in_person()?;
         let name = name.trim();
         let mut faults: Vec<FieldError> = fault_of_name(name).into_iter().collect();
+        if faults.is_empty() && name != me.person().name && self.is_anothers(me.id(), name).await? {
+            faults.push(FieldError::new("/name", ANOTHERS));
+        }
         if zone.is_some_and(|zone| time_zone::named(zone).is_none()) {
             faults.push(FieldError::new("/time_zone", "There is no such time zone. Choose one of the list."));
         }
         if !faults.is_empty() {
             return Err(Refusal::Invalid(faults));
         }
-        if self.store().save_person(me.id(), name, zone).await? { Ok(()) } else { Err(Refusal::NotFound) }
+        let mut tx = self.store().begin().await?;
+        if !tx.save_person(me.id(), name, zone).await? {
+            return Err(Refusal::NotFound);
+        }
+        if name != me.person().name {
+            // Receipts are read with the names of today: what somebody was called stays to be found.
+            let (id, what) = (self.event_id(), AccountEventType::NameChanged);
+            tx.insert_account_event(id, self.now(), me.id(), what, &me.person().name).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Whether this would be read as what somebody else is called.
+    async fn is_anothers(&self, person: PersonId, name: &str) -> Result<bool, Refusal> {
+        let people = self.store().people().await?;
+        Ok(people.iter().any(|other| other.id != person && reads_like(name, &other.name)))
     }
 
     /// Changes the person's own password. All their sessions end but the one that asks.

@@ -15,6 +15,8 @@ const MOST_OF_ALL: i64 = 50;
 /// What can happen to an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountEventType {
+    /// They call themselves something else. About: what they were called.
+    NameChanged,
     /// A passkey was added.
     PasskeyAdded,
     /// A passkey is called something else.
@@ -26,12 +28,18 @@ pub enum AccountEventType {
 }
 
 impl AccountEventType {
-    const ALL: [Self; 4] =
-        [Self::PasskeyAdded, Self::PasskeyRenamed, Self::PasskeyRemoved, Self::PasskeyWentBack];
+    const ALL: [Self; 5] = [
+        Self::NameChanged,
+        Self::PasskeyAdded,
+        Self::PasskeyRenamed,
+        Self::PasskeyRemoved,
+        Self::PasskeyWentBack,
+    ];
 
     /// The word as it stands in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::NameChanged => "name.changed",
             Self::PasskeyAdded => "passkey.added",
             Self::PasskeyRenamed => "passkey.renamed",
             Self::PasskeyRemoved => "passkey.removed",
@@ -59,7 +67,7 @@ pub struct AccountEvent {
     pub name: String,
     /// What.
     pub r#type: AccountEventType,
-    /// What it was about: a passkey's name.
+    /// What it was about: a passkey's name, or an earlier one of the person's.
     pub about: Option<String>,
 }
 

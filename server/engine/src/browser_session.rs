@@ -100,14 +100,15 @@ impl Engine {
         Ok(row.filter(|row| self.opened(id_hash, row).is_some()).map(|row| row.person))
     }
 
-    /// Lets another session take the place of this one: when this one began, which the other goes on with; `None`: it does
+    /// Lets another session take the place of this one: when this one began, and the epoch it counts in, both of which the other
+    /// goes on with; `None`: it does
     /// not count. It has nothing of what is proved from now on, and lasts some seconds more, for what the browser had asked
     /// before it heard of the other.
-    pub async fn session_replaced(&self, id_hash: [u8; 32]) -> Result<Option<Time>, Refusal> {
+    pub async fn session_replaced(&self, id_hash: [u8; 32]) -> Result<Option<(Time, i64)>, Refusal> {
         let now = self.now();
         let Some(row) = self.store().session(id_hash, now).await? else { return Ok(None) };
         self.store().replace_session(id_hash, now, now.plus_seconds(LINGERS)).await?;
-        Ok(Some(row.begun_at))
+        Ok(Some((row.begun_at, row.epoch)))
     }
 
     /// Ends a session.

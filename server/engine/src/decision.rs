@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use model::visible::{Piece, Place, visible};
 use model::{
     ApprovalId, CallId, CallStatus, Decision, Event, EventId, EventType, FieldError, PersonId, Preview,
     Proof, Refusal, Surface, Time, Verdict,
@@ -434,9 +435,15 @@ impl Engine {
         if tx.is_paused(row.agent_id).await? {
             return Err(Refusal::Paused);
         }
+        tx.hold_person(decider.id()).await?;
         if !self.lock_held(&mut tx, decider, row, row.preview_version.as_deref(), now).await? {
             drop(tx);
             return Err(self.lost_race(decider, row.id).await?);
+        }
+        // As it is under the lock: another process may have read a stricter catalogue meanwhile.
+        let (quorum, step_up) = tx.rule_of(row.id).await?;
+        if step_up && word.proof.is_none() {
+            return Err(self.step_up_required(row));
         }
         tx.void_decisions_of_others(row.id, now).await?;
         if let (Some(proof), Some(version)) = (word.proof, word.version)
@@ -446,18 +453,11 @@ impl Engine {
             return Err(self.proof_went_back(proof).await?);
         }
         self.insert_decision(&mut tx, decider, row, word, now).await?;
-        let enough = decider.overrides() || tx.count_confirmations(row.id).await? >= row.quorum;
-        let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
-        let status = match (enough, undo_window.is_zero()) {
-            (false, _) => CallStatus::Held,
-            (true, false) if tx.approve(row.id, now, send_at).await? => CallStatus::Approved,
-            (true, true) if row.surface == Surface::Queue && tx.queue_confirmed(row.id, now).await? => {
-                CallStatus::Queued
-            }
-            (true, true) if tx.start_sending(row.id, now, self.node(), lease_until).await? => {
-                CallStatus::Sending
-            }
-            _ => return Err(Refusal::AlreadyDecided),
+        let enough = decider.overrides() || tx.count_confirmations(row.id).await? >= quorum;
+        let status = if enough {
+            self.go_on(&mut tx, row, undo_window, now, lease_until).await?.ok_or(Refusal::AlreadyDecided)?
+        } else {
+            CallStatus::Held
         };
         let event = self.decided(decider, row, now, status);
         tx.insert_event(&Event { proof: word.proof.map(|_| Proof::Passkey), ..event }).await?;
@@ -482,6 +482,26 @@ impl Engine {
             _ => {}
         }
         Ok(status)
+    }
+
+    /// What becomes of a call that enough have confirmed. `None`: it was moved meanwhile.
+    async fn go_on(
+        &self,
+        tx: &mut Tx,
+        row: &CallRow,
+        undo_window: Duration,
+        now: Time,
+        lease_until: Time,
+    ) -> Result<Option<CallStatus>, StoreError> {
+        let send_at = now.plus_millis(i64::try_from(undo_window.as_millis()).unwrap_or(i64::MAX));
+        let (moved, status) = if !undo_window.is_zero() {
+            (tx.approve(row.id, now, send_at).await?, CallStatus::Approved)
+        } else if row.surface == Surface::Queue {
+            (tx.queue_confirmed(row.id, now).await?, CallStatus::Queued)
+        } else {
+            (tx.start_sending(row.id, now, self.node(), lease_until).await?, CallStatus::Sending)
+        };
+        Ok(moved.then_some(status))
     }
 
     /// Sends a confirmed call when its undo window has passed. Nothing that a shutdown waits for: what is approved is
@@ -522,10 +542,23 @@ impl Engine {
             self.end_unsent_now(&row, UnsentEnd::refused(Unsent::Any, &sending::action_is_gone())).await?;
             return Ok(());
         };
+        if self.store().is_of_ended(id, self.now()).await? {
+            // Whoever ended its caller was stopped before the call was withdrawn.
+            self.take_back(&row, Unsent::Any).await?;
+            return Ok(());
+        }
         let (now, lease_until) = (self.now(), self.lease_end());
         let mut tx = self.store().begin().await?;
         if tx.is_paused(row.agent_id).await? {
             // It stays approved; the job that looks for such calls finds it when somebody has resumed.
+            return Ok(());
+        }
+        if !tx.lock_due(id, now).await? {
+            return Ok(());
+        }
+        if !self.is_still_confirmed(&mut tx, &row, now).await? {
+            tx.commit().await?;
+            self.nudges().tell(id);
             return Ok(());
         }
         let queued = tx.queue_due(id, now).await?;
@@ -546,6 +579,19 @@ impl Engine {
             drop(self.spawn(async move { sending::carry_out(&engine, &row, &action, &stored).await }));
         }
         Ok(())
+    }
+
+    /// Whether enough of those who confirmed a call that is due may decide it still. If not, it is held again, for those who may.
+    async fn is_still_confirmed(&self, tx: &mut Tx, row: &CallRow, now: Time) -> Result<bool, StoreError> {
+        tx.void_decisions_of_others(row.id, now).await?;
+        let (quorum, _) = tx.rule_of(row.id).await?;
+        if tx.is_confirmed(row.id, quorum).await? {
+            return Ok(true);
+        }
+        tx.hold_again(row.id).await?;
+        self.end_grants(tx, GrantsOf::Call(row.id), GrantEnd::Undone, None).await?;
+        tx.insert_event(&row.event(self.event_id(), now, EventType::Undone, CallStatus::Held)).await?;
+        Ok(false)
     }
 
     /// What is kept of a call that has not been sent.
@@ -596,11 +642,18 @@ impl Engine {
         word: Word<'_>,
         at: Time,
     ) -> Result<(), Refusal> {
+        let r#for = self.voice(tx, decider, row, at).await?;
+        let rights = if decider.overrides() {
+            Vec::new()
+        } else {
+            tx.rights_of(row.id, r#for.unwrap_or(decider.id())).await?
+        };
         let decision = NewDecision {
             id: ApprovalId::from_uuid(self.ambient().uuid()),
             call: row.id,
             person: decider.id(),
-            r#for: self.voice(tx, decider, row, at).await?,
+            r#for,
+            rights: &rights,
             is_override: decider.overrides(),
             verdict: word.verdict,
             preview_version: word.version,
@@ -649,7 +702,14 @@ fn named_by(version: &str, row: &CallRow) -> Option<Likeness> {
 
 /// A person's words: trimmed, `None` when there are none.
 pub(crate) fn checked_reason(reason: Option<&str>) -> Result<Option<&str>, Refusal> {
-    let reason = reason.map(str::trim).filter(|reason| !reason.is_empty());
+    // Words that nobody can see are none.
+    let is_seen = |reason: &&str| {
+        visible(reason, Place::Body).iter().any(|piece| match piece {
+            Piece::Plain(plain) => !plain.trim().is_empty(),
+            Piece::Chip(chip) => chip.shown.is_some(),
+        })
+    };
+    let reason = reason.map(str::trim).filter(is_seen);
     match reason {
         Some(words) if words.chars().count() > LONGEST_REASON || words.contains('\0') => {
             Err(Refusal::Invalid(vec![FieldError::new(

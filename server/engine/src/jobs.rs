@@ -58,6 +58,9 @@ impl Engine {
         tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
             engine.place_events().await
         }));
+        tasks.spawn(repeat(self.clone(), Duration::from_secs(5), |engine| async move {
+            engine.withdraw_of_ended().await
+        }));
         tasks.spawn(repeat(self.clone(), KEYS_TAKEN_ON, |engine| async move { engine.load_tools().await }));
         tasks.spawn(repeat(
             self.clone(),
@@ -107,6 +110,13 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Calls that nobody may make any more are withdrawn: their owner was disabled, or their agent or key revoked, while they came
+    /// in, or by a process that was stopped before it had withdrawn them.
+    pub async fn withdraw_of_ended(&self) -> Result<(), StoreError> {
+        let calls = self.store().unsent_calls_of_ended(self.now(), BATCH).await?;
+        self.withdraw_all(&calls).await
     }
 
     /// Sends whose process answers for them no more become in doubt. They are never sent again.

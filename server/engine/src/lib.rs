@@ -41,6 +41,7 @@ mod line;
 mod live;
 mod many;
 mod metrics;
+mod namesake;
 pub mod notice;
 pub mod nudge;
 pub mod office;

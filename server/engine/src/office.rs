@@ -8,7 +8,7 @@ use crate::circles::administers;
 use crate::engine::Engine;
 use crate::grant::GrantEnd;
 use crate::registry::oversees;
-use crate::store::GrantsOf;
+use crate::store::{GrantsOf, Tx};
 
 /// Why the last admin keeps the role and the account.
 const LAST_ADMIN: &str = "Nobody else who can sign in is an admin. Make somebody else an admin first.";
@@ -64,12 +64,12 @@ impl Engine {
         }
         let mut tx = self.store().begin().await?;
         tx.lock_admins().await?;
-        let admins = tx.usable_admins().await?;
+        let admins = self.usable_admins(&mut tx).await?;
         tx.set_roles(id, &Role::with_member(roles)).await?;
         if !roles.contains(&Role::Admin) {
             tx.withdraw_invitations_of(id, self.now()).await?;
         }
-        if admins > 0 && tx.usable_admins().await? == 0 {
+        if admins > 0 && self.usable_admins(&mut tx).await? == 0 {
             return Err(Refusal::invalid("/roles", LAST_ADMIN));
         }
         tx.hand_over_orphans(None).await?;
@@ -116,15 +116,21 @@ impl Engine {
         self.end_account(person.id).await
     }
 
+    /// How many admins can sign in as this desk is set up.
+    async fn usable_admins(&self, tx: &mut Tx) -> Result<i64, Refusal> {
+        let catalogue = self.catalogue();
+        Ok(tx.usable_admins(catalogue.sign_in.passwords, catalogue.sign_in.oidc.is_some()).await?)
+    }
+
     async fn end_account(&self, id: PersonId) -> Result<bool, Refusal> {
         if self.store().person(id).await?.is_none() {
             return Err(Refusal::NotFound);
         }
         let mut tx = self.store().begin().await?;
         tx.lock_admins().await?;
-        let admins = tx.usable_admins().await?;
+        let admins = self.usable_admins(&mut tx).await?;
         let disabled = tx.disable_person(id, self.now()).await?;
-        if admins > 0 && tx.usable_admins().await? == 0 {
+        if admins > 0 && self.usable_admins(&mut tx).await? == 0 {
             return Err(Refusal::invalid("/person", LAST_ADMIN));
         }
         tx.end_sessions(id, None).await?;
@@ -146,7 +152,7 @@ impl Engine {
     pub async fn enable(&self, admin: &PersonActor, id: PersonId) -> Result<bool, Refusal> {
         administers(admin)?;
         admin.in_person()?;
-        Ok(self.store().enable_person(id).await?)
+        self.begin_account_again(id).await
     }
 
     /// The same for whoever runs the desk from its command line, by the person's address.
@@ -155,6 +161,12 @@ impl Engine {
     /// `NotFound` when there is nobody with this address.
     pub async fn enable_person(&self, email: &str) -> Result<bool, Refusal> {
         let (person, _) = self.store().person_by_email(email).await?.ok_or(Refusal::NotFound)?;
-        Ok(self.store().enable_person(person.id).await?)
+        self.begin_account_again(person.id).await
+    }
+
+    /// Calls that came in while the account was being disabled, or that a stopped process left, do not come back with it.
+    async fn begin_account_again(&self, id: PersonId) -> Result<bool, Refusal> {
+        self.withdraw_of_person(id).await?;
+        Ok(self.store().enable_person(id).await?)
     }
 }

@@ -45,7 +45,8 @@ pub enum Happened {
         name: String,
         /// In whose place: that one's name. `None`: by their own right.
         r#for: Option<String>,
-        /// What made them, or the one in whose place they did, one who decides. Empty: they are none any more.
+        /// What made them, or the one in whose place they did, one who decides, as it was just then. Empty: nobody wrote it down,
+        /// and they are none any more.
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
         voided: bool,

@@ -33,7 +33,7 @@ impl Engine {
         self.withdraw_all(&calls).await
     }
 
-    async fn withdraw_all(&self, calls: &[CallId]) -> Result<(), StoreError> {
+    pub(crate) async fn withdraw_all(&self, calls: &[CallId]) -> Result<(), StoreError> {
         for id in calls.iter().copied() {
             if let Some(row) = self.store().call(id).await? {
                 self.take_back(&row, Unsent::Any).await?;
@@ -43,7 +43,7 @@ impl Engine {
     }
 
     /// `false`: the call has gone on meanwhile.
-    async fn take_back(&self, row: &CallRow, from: Unsent) -> Result<bool, StoreError> {
+    pub(crate) async fn take_back(&self, row: &CallRow, from: Unsent) -> Result<bool, StoreError> {
         self.end_unsent_now(row, UnsentEnd::plain(from, CallStatus::Withdrawn, EventType::Withdrawn)).await
     }
 }

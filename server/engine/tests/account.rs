@@ -51,6 +51,10 @@ on_both! {
         let late = begun(engine, &desk.ann, late.epoch, 3).await;
         assert!(!counts(engine, late).await, "what was proved with the old password is worth nothing");
         assert!(counts(engine, here).await && !counts(engine, there).await);
+        let (begun_at, epoch) = engine.session_replaced(here).await.expect("storage").expect("it counts");
+        let wanted = SessionWanted { person: desk.ann.id, epoch, browser: String::new(), expires: engine.now().plus_seconds(LONGEST), goes_on_since: Some(begun_at) };
+        assert!(engine.session_create([4; 32], b"data", wanted).await.expect("stored"));
+        assert!(counts(engine, [4; 32]).await, "what takes its place counts as it does");
         assert!(engine.sign_in("ann@desk.test", PASSWORD, None).await.expect("looked at").is_none());
         assert!(engine.sign_in("ann@desk.test", OTHER, None).await.expect("looked at").is_some());
         // The command line ends this one too.
@@ -213,5 +217,26 @@ on_both! {
         engine.change_account(&ann, "Ann", None).await.expect("changed");
         assert_eq!(desk.visitor(&desk.ann).await.person().time_zone, None);
         assert_eq!(desk.visitor(&desk.max).await.person().name, "Max");
+    }
+}
+
+on_both! {
+    /// Receipts name people as they are called: nobody calls themselves what somebody else is called, and what they were called
+    /// before stays to be found.
+    async fn nobody_takes_a_name_that_reads_like_anothers(desk: Desk) {
+        let engine = &desk.engine;
+        let ann = desk.visitor(&desk.ann).await;
+        for name in ["Max", "max", "M\u{430}x", "Olga, Max", "Ann for Max"] {
+            let Err(Refusal::Invalid(errors)) = engine.change_account(&ann, name, None).await else { panic!("{name} was taken") };
+            assert_eq!(errors[0].field, "/name");
+        }
+        assert_eq!(desk.visitor(&desk.ann).await.person().name, "Ann");
+        assert!(engine.own_account_events(&ann).await.expect("events").is_empty());
+        engine.change_account(&ann, "Ann Max", None).await.expect("changed");
+        let events = engine.account_events(&desk.visitor(&desk.olga).await).await.expect("events");
+        assert_eq!((events.len(), events[0].person, events[0].about.as_deref()), (1, desk.ann.id, Some("Ann")));
+        let ann = desk.visitor(&desk.ann).await;
+        engine.change_account(&ann, "Ann Max", Some("Europe/Berlin")).await.expect("changed");
+        assert_eq!(engine.own_account_events(&ann).await.expect("events").len(), 1, "the same name is no news");
     }
 }

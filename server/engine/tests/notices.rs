@@ -836,6 +836,28 @@ on_both! {
 }
 
 on_both! {
+    /// Whoever decides no more when the word goes out is not told.
+    async fn of_an_override_nobody_is_told_who_decides_no_more(desk: Desk) {
+        let mail = mail_of(&desk).await;
+        desk.engine.add_to_group("mailers", "max@desk.test").await.expect("in");
+        desk.engine.add_to_group("mailers", "ann@desk.test").await.expect("in");
+        let olga = desk.visitor(&desk.olga).await;
+        let id = desk.held(desk.careful("grouped", json!({ "to": CANARY })).await).await;
+        let version = desk.engine.open_to_override(&olga, id).await.expect("opened").and_then(|item| item.preview).expect("a preview").version;
+        let token = desk.engine.view_token(&olga, id, &version);
+        desk.pass(1);
+        let wanted = engine::OverrideWanted { version: &version, view_token: &token, target: "", reason: "Away.", proof: None };
+        desk.engine.override_call(&olga, id, wanted).await.expect("recorded");
+        desk.engine.plan_notices().await.expect("planned");
+        desk.engine.remove_from_group("mailers", Some("max@desk.test")).await.expect("out");
+        for _ in 0..2 {
+            turn(&desk.engine).await;
+        }
+        assert_eq!(mail.recipients(), ["ann@desk.test"]);
+    }
+}
+
+on_both! {
     /// A webhook is told when those whom it is for were overridden, by a name of its own.
     async fn a_webhook_is_told_when_its_people_were_overridden(desk: Desk) {
         desk.reload_with(&slack("to = [\"group:mailers\"]"));

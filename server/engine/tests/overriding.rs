@@ -283,3 +283,54 @@ on_both! {
         assert_eq!(desk.upstream.writes().len(), sent);
     }
 }
+
+on_both! {
+    /// What a person wrote in a form of their own waits for that person alone.
+    async fn what_waits_for_the_one_who_wrote_it_is_not_overridden(desk: Desk) {
+        prepared(&desk).await;
+        let ann = desk.visitor(&desk.ann).await;
+        let form = desk::arrival(engine::Actor::Person(ann), "slow", json!({}));
+        let id = desk.held(engine::Arrival { surface: model::Surface::Form, ..form }).await;
+        let olga = desk.visitor(&desk.olga).await;
+        assert_eq!(desk.engine.open_to_override(&olga, id).await, Ok(None));
+        assert!(desk.engine.held_of_others(&olga, &PageAsked::default()).await.expect("a list").items.is_empty());
+    }
+}
+
+on_both! {
+    async fn words_that_nobody_can_see_are_none(desk: Desk) {
+        prepared(&desk).await;
+        let id = wipe(&desk).await;
+        let olga = desk.visitor(&desk.olga).await;
+        let (preview, token) = opened(&desk, &olga, id).await;
+        desk.pass(1);
+        for reason in ["", " ", "\u{200b}", "\u{3164}\u{202e} "] {
+            let wanted = OverrideWanted { reason, ..wanted(&preview, &token) };
+            let Err(Refusal::Invalid(errors)) = desk.engine.override_call(&olga, id, wanted).await else { panic!("{reason:?} was taken") };
+            assert_eq!(errors[0].field, "/reason");
+        }
+    }
+}
+
+on_both! {
+    /// A right that is gone before the call is sent sends nothing: it is held again, for those who decide it.
+    async fn what_was_said_by_a_right_that_is_gone_sends_nothing(desk: Desk) {
+        prepared(&desk).await;
+        let (voted, over) = (desk.held(desk.careful("slow", json!({})).await).await, desk.held(desk.careful("slow", json!({})).await).await);
+        assert_eq!(desk.confirms(&desk.max, voted).await.expect("recorded").status, CallStatus::Approved);
+        assert_eq!(overrides(&desk, &desk.olga, over).await.expect("recorded").status, CallStatus::Approved);
+        desk.engine.remove_from_group("mailers", Some("max@desk.test")).await.expect("out");
+        desk.engine.set_roles_of("olga@desk.test", &[]).await.expect("changed");
+        desk.pass(61);
+        desk.engine.send_due_calls().await.expect("the job runs");
+        for id in [voted, over] {
+            assert_eq!(desk.stands_at(&desk.ann, id).await, CallStatus::Held);
+        }
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM events WHERE type = 'call.undone'").await, 2);
+        assert!(desk.upstream.writes().is_empty());
+        desk.confirms(&desk.ann, voted).await.expect("she still decides it");
+        desk.pass(61);
+        desk.engine.send_due_calls().await.expect("the job runs");
+        assert_eq!(desk.ended(voted).await.status, CallStatus::Done);
+    }
+}

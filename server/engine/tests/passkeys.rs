@@ -130,7 +130,7 @@ on_both! {
         engine.prove_with_passkey(&me, [1; 32], &answer).await.expect("right");
         assert_eq!(engine.prove_with_passkey(&me, [1; 32], &answer).await, Err(UNFIT), "once");
         // The session goes on under another id, and ends no later than it would have.
-        let begun = engine.session_replaced([1; 32]).await.expect("storage");
+        let begun = engine.session_replaced([1; 32]).await.expect("storage").map(|(begun, _)| begun);
         engine.session_delete([1; 32]).await.expect("asked");
         assert!(engine.session_load([1; 32]).await.expect("storage").is_some(), "what was asked by then is answered");
         assert_eq!(engine.proved_until([1; 32]).await, Ok(None), "it has nothing of the proof");

@@ -15,7 +15,11 @@ const PASSWORD: &str = "fetch-bexar-wantn";
 async fn admin(desk: &Desk, name: &str) -> Person {
     let email = format!("{}@desk.test", name.to_lowercase());
     let wanted = PersonWanted { email, name: name.to_owned(), roles: vec![Role::Admin], password: None };
-    desk.engine.add_person(wanted).await.expect("a person")
+    let person = desk.engine.add_person(wanted).await.expect("a person");
+    // A password that nobody is to type costs no time.
+    let sql = format!("UPDATE persons SET password_hash = 'x' WHERE id = '{}'", person.id);
+    desk.database.run(&sql).await.expect("a password");
+    person
 }
 
 fn wanted(email: &str) -> InvitationWanted {
@@ -298,5 +302,49 @@ on_both! {
         admin(&desk, "Ada").await;
         assert_eq!(desk.engine.may_set_up(link.reveal()).await, Err(Refusal::NotFound));
         assert_eq!(desk.engine.set_up(link.reveal(), "eve@desk.test", "Eve", PASSWORD).await, Err(Refusal::NotFound));
+    }
+}
+
+on_both! {
+    /// What came in while its owner was being disabled, or was left by a process that was stopped, is withdrawn, and does not
+    /// come back with them.
+    async fn calls_of_somebody_who_is_gone_are_withdrawn_whoever_was_to_do_it(desk: Desk) {
+        let engine = &desk.engine;
+        let mail = || json!({"to": "a@b.test", "body": "B"});
+        let left = desk.held(desk.careful("send_mail", mail()).await).await;
+        let owner = format!("UPDATE persons SET disabled_at = {} WHERE email = 'ann@desk.test'", engine.now().micros());
+        desk.database.run(&owner).await.expect("disabled");
+        engine.withdraw_of_ended().await.expect("the job runs");
+        assert_eq!(desk.ended_for(&desk.olga, left).await.status, model::CallStatus::Withdrawn);
+        desk.database.run("UPDATE persons SET disabled_at = NULL").await.expect("enabled");
+        let due = desk.held(desk.careful("undoable", json!({ "to": "a@b.test" })).await).await;
+        desk.confirms(&desk.ann, due).await.expect("recorded");
+        desk.database.run(&owner).await.expect("disabled");
+        desk.pass(60);
+        engine.send_due_calls().await.expect("the job runs");
+        assert_eq!(desk.ended_for(&desk.olga, due).await.status, model::CallStatus::Withdrawn);
+        assert!(desk.upstream.writes().is_empty());
+        desk.database.run("UPDATE persons SET disabled_at = NULL").await.expect("enabled");
+        let back = desk.held(desk.careful("send_mail", mail()).await).await;
+        desk.database.run(&owner).await.expect("disabled");
+        assert_eq!(engine.enable_person("ann@desk.test").await, Ok(true));
+        assert_eq!(desk.ended_for(&desk.olga, back).await.status, model::CallStatus::Withdrawn);
+        let kept = desk.held(desk.careful("send_mail", mail()).await).await;
+        engine.withdraw_of_ended().await.expect("the job runs");
+        assert_eq!(desk.stands_at(&desk.ann, kept).await, model::CallStatus::Held);
+    }
+}
+
+on_both! {
+    /// An admin without a way to sign in manages nobody.
+    async fn an_admin_who_cannot_sign_in_is_not_the_one_who_is_left(desk: Desk) {
+        let engine = &desk.engine;
+        admin(&desk, "Ada").await;
+        let bea = PersonWanted { email: "bea@desk.test".to_owned(), name: "Bea".to_owned(), roles: vec![Role::Admin], password: None };
+        engine.add_person(bea).await.expect("a person");
+        assert!(matches!(engine.disable_person("ada@desk.test").await, Err(Refusal::Invalid(_))));
+        assert!(matches!(engine.set_roles_of("ada@desk.test", &[]).await, Err(Refusal::Invalid(_))));
+        engine.set_password("bea@desk.test", PASSWORD).await.expect("set");
+        assert_eq!(engine.disable_person("ada@desk.test").await, Ok(true));
     }
 }

@@ -338,6 +338,34 @@ on_both! {
 }
 
 on_both! {
+    /// What was said without a passkey before it was asked for counts no more.
+    async fn a_vote_from_before_it_was_asked_for_counts_no_more(desk: Desk) {
+        let plain = ACTION.replace("step_up = true", "").replace("RULE", TWO);
+        desk.reload_with(&plain);
+        let id = held(&desk, "a").await;
+        assert_eq!(desk.confirms(&desk.max, id).await.expect("one of two").status, CallStatus::Held);
+        rule(&desk, TWO);
+        let (olga, max) = (Holder::new(&desk, &desk.olga, 1).await, Holder::new(&desk, &desk.max, 2).await);
+        assert_eq!(olga.confirms(&desk, id).await, Ok(CallStatus::Held), "Max has not said it with one");
+        assert!(desk.upstream.writes().is_empty());
+        assert_eq!(max.confirms(&desk, id).await, Ok(CallStatus::Sending));
+    }
+}
+
+on_both! {
+    /// A proof renews a session only where it was spent.
+    async fn an_answer_that_was_spent_on_nothing_says_so(desk: Desk) {
+        rule(&desk, "");
+        let ann = Holder::new(&desk, &desk.ann, 1).await;
+        let id = held(&desk, "a").await;
+        let (version, assertion) = ann.signed(&desk, id).await;
+        rule(&desk, "authorize = \"false\"");
+        assert_eq!(ann.confirms_with(&desk, id, &version, &assertion).await, Ok(CallStatus::Refused));
+        assert!(desk.upstream.writes().is_empty());
+    }
+}
+
+on_both! {
     /// Whoever overrides those who decide proves it as they would have to: for that call, once.
     async fn an_override_takes_one_too(desk: Desk) {
         rule(&desk, "approvers = [\"role:approver\"]");

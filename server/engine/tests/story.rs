@@ -144,3 +144,17 @@ async fn settle(desk: &Desk, id: CallId) {
     let found = Settlement { outcome: Finding::DidNotHappen, reason: Some("looked it up".to_owned()) };
     desk.engine.settle(&desk.visitor(&desk.olga).await, id, found).await.expect("settled");
 }
+
+on_both! {
+    /// By what right somebody confirmed is what it was then, whatever they are now.
+    async fn a_right_is_told_as_it_was(desk: Desk) {
+        let id = desk.held(desk.careful("two_people", json!({ "target": "t" })).await).await;
+        desk.confirms(&desk.max, id).await.expect("recorded");
+        desk.confirms(&desk.olga, id).await.expect("recorded");
+        desk.ended(id).await;
+        let before = newest(&desk).await;
+        desk.engine.set_roles_of("max@desk.test", &[Role::Operator]).await.expect("changed");
+        desk.engine.set_roles_of("olga@desk.test", &[Role::Operator, Role::Approver]).await.expect("changed");
+        assert_eq!(happened(&newest(&desk).await), happened(&before));
+    }
+}

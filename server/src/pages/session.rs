@@ -66,12 +66,14 @@ pub(super) async fn begin(
 /// Gives the session a fresh id, because its person has proved anew who they are: an id that was known before opens nothing
 /// of what the proof does. It ends when it would have.
 pub(super) async fn renew(engine: &Engine, session: &Session) -> Result<(), Refusal> {
-    let begun = match mark(session) {
+    let goes_on = match mark(session) {
         Some(mark) => engine.session_replaced(mark).await?,
         None => None,
     };
-    let begun = begun.ok_or(Refusal::Unauthenticated)?;
+    let (begun, epoch) = goes_on.ok_or(Refusal::Unauthenticated)?;
     session.insert_value(BEGUN, begun.micros().into()).await.map_err(unavailable)?;
+    // A new password has moved it on for this session, and ended all others.
+    session.insert_value(EPOCH, epoch.into()).await.map_err(unavailable)?;
     session.cycle_id().await.map_err(unavailable)
 }
 

@@ -175,7 +175,7 @@ impl Engine {
 
     /// The overrides that the notice tells of.
     async fn overridden(&self, notice: &NoticeRow) -> Result<Option<Vec<Waiting>>, StoreError> {
-        let told = self.store().overridden_for(&notice.addressee, notice.created_at).await?;
+        let told = self.store().overridden_for(&notice.addressee, notice.created_at, self.now()).await?;
         Ok(Some(told).filter(|told| !told.is_empty()))
     }
 

@@ -56,7 +56,8 @@ impl Claims {
 }
 
 fn email(address: Option<&EndUserEmail>, is_verified: Option<bool>) -> Option<(String, bool)> {
-    Some((address?.as_str().to_lowercase(), is_verified == Some(true)))
+    // Of ASCII alone: a letter that becomes another one elsewhere must not make this address somebody else's.
+    Some((address?.as_str().to_ascii_lowercase(), is_verified == Some(true)))
 }
 
 fn name(name: Option<&LocalizedClaim<EndUserName>>) -> Option<String> {
@@ -83,6 +84,14 @@ mod tests {
     fn said(claim: &Value) -> Option<Vec<String>> {
         let Value::Object(all) = json!({ "groups": claim, "sub": "1" }) else { panic!("an object") };
         groups(&Extra { all }, "groups")
+    }
+
+    /// A letter outside ASCII never becomes one of an address that is somebody else's.
+    #[test]
+    fn addresses_are_lowered_within_ascii() {
+        let address = |text: &str| email(Some(&EndUserEmail::new(text.to_owned())), Some(true));
+        assert_eq!(address("Ann@Desk.test"), Some(("ann@desk.test".to_owned(), true)));
+        assert_eq!(address("\u{212a}im@desk.test"), Some(("\u{212a}im@desk.test".to_owned(), true)));
     }
 
     #[test]

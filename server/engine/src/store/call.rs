@@ -220,6 +220,11 @@ pub(super) const SELECT: &str = "SELECT c.id, c.state, c.action, c.title, c.effe
 pub(super) const FROM: &str =
     "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id";
 
+/// Calls `c` that have not been sent, and that nobody may make any more at the moment `$1`.
+const OF_ENDED: &str = "FROM calls c LEFT JOIN persons p ON p.id = c.person_id LEFT JOIN agents a ON a.id = c.agent_id \
+    LEFT JOIN keys k ON k.id = c.key_id WHERE c.state IN ('held', 'approved', 'queued') \
+    AND (p.disabled_at IS NOT NULL OR a.revoked_at <= $1 OR k.revoked_at <= $1)";
+
 impl Store {
     /// The call with this id, for the desk itself.
     pub async fn call(&self, id: CallId) -> Result<Option<CallRow>, StoreError> {
@@ -458,6 +463,22 @@ impl Store {
         rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
     }
 
+    /// Calls that have not been sent, whose owner is disabled or whose key or agent is revoked. A key that has only run out
+    /// leaves its calls.
+    pub async fn unsent_calls_of_ended(&self, now: Time, limit: i64) -> Result<Vec<CallId>, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("SELECT c.id {OF_ENDED} ORDER BY c.id LIMIT $2 + 0"));
+        let rows = sqlx::query(sql).bind(now.micros()).bind(limit).fetch_all(&self.read).await?;
+        rows.iter().map(|row| Columns::new("calls", "id", row).parse("id")).collect()
+    }
+
+    /// Whether this call is one of those.
+    pub async fn is_of_ended(&self, id: CallId, now: Time) -> Result<bool, StoreError> {
+        let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) {OF_ENDED} AND c.id = $2"));
+        let count: i64 =
+            sqlx::query_scalar(sql).bind(now.micros()).bind(id.to_string()).fetch_one(&self.read).await?;
+        Ok(count > 0)
+    }
+
     /// How many held calls of others would go to the operators without this person
     /// ([`Tx::hand_over_orphans`](super::Tx::hand_over_orphans)).
     pub async fn orphans_without(&self, person: PersonId) -> Result<u64, StoreError> {
@@ -690,6 +711,22 @@ impl Tx {
             .bind(send_at.micros())
             .execute(&mut *self.inner)
             .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Takes the row of a confirmed call that is due, so that nobody else moves it until the end of this transaction. `false`: it
+    /// is not confirmed any more, or not due.
+    pub async fn lock_due(&mut self, id: CallId, now: Time) -> Result<bool, StoreError> {
+        let sql =
+            "UPDATE calls SET state = 'approved' WHERE id = $1 AND state = 'approved' AND send_at <= $2";
+        let done = sqlx::query(sql).bind(id.to_string()).bind(now.micros()).execute(&mut *self.inner).await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Approved back to held, because too few of those who confirmed it may decide it by now. Its row is locked.
+    pub async fn hold_again(&mut self, id: CallId) -> Result<bool, StoreError> {
+        let sql = "UPDATE calls SET state = 'held', decided_at = NULL, send_at = NULL WHERE id = $1 AND state = 'approved'";
+        let done = sqlx::query(sql).bind(id.to_string()).execute(&mut *self.inner).await?;
         Ok(done.rows_affected() == 1)
     }
 

@@ -29,6 +29,8 @@ pub struct NewDecision<'a> {
     pub at: Time,
     /// The passkey that it was said with.
     pub passkey: Option<PasskeyId>,
+    /// By what right: the subjects of [`Tx::rights_of`].
+    pub rights: &'a [String],
 }
 
 /// A confirmation that counts.
@@ -153,12 +155,29 @@ impl Tx {
         row.map_or(Ok(None), |row| Columns::new("calls", "id", &row).parse_maybe("voice"))
     }
 
+    /// What this person is called in the list of those who decide a call, in its order.
+    pub async fn rights_of(&mut self, call: CallId, person: PersonId) -> Result<Vec<String>, StoreError> {
+        let subjects = sqlx::query_scalar(
+            "SELECT ca.subject FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = $1 AND s.person_id = $2 ORDER BY ca.subject",
+        );
+        Ok(subjects.bind(call.to_string()).bind(person.to_string()).fetch_all(&mut *self.inner).await?)
+    }
+
+    /// How many have to confirm a call by now, and whether each of them with a passkey. Only true while the call's row is locked.
+    pub async fn rule_of(&mut self, call: CallId) -> Result<(u32, bool), StoreError> {
+        let row = sqlx::query("SELECT id, quorum, step_up FROM calls WHERE id = $1").bind(call.to_string());
+        let row = row.fetch_one(&mut *self.inner).await?;
+        let columns = Columns::new("calls", "id", &row);
+        Ok((columns.number("quorum")?, columns.get::<i64>("step_up")? != 0))
+    }
+
     /// Stores a decision. A second one of the same person on the same call is a unique violation, and so is a second one by the
     /// same voice.
     pub async fn insert_decision(&mut self, decision: &NewDecision<'_>) -> Result<(), StoreError> {
         sqlx::query(
-            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at, for_id, kind, passkey_id) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+            "INSERT INTO decisions (id, call_id, person_id, verdict, preview_version, reason, at, for_id, kind, passkey_id, rights) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         )
         .bind(decision.id.to_string())
         .bind(decision.call.to_string())
@@ -170,6 +189,7 @@ impl Tx {
         .bind(decision.r#for.map(|person| person.to_string()))
         .bind(if decision.is_override { "override" } else { "vote" })
         .bind(decision.passkey.map(|id| id.to_string()))
+        .bind(Some(decision.rights.join("\n")).filter(|rights| !rights.is_empty()))
         .execute(&mut *self.inner)
         .await?;
         Ok(())
@@ -185,6 +205,18 @@ impl Tx {
         .fetch_one(&mut *self.inner)
         .await?;
         Ok(u32::try_from(count).unwrap_or(0))
+    }
+
+    /// Whether what counts of what was said is enough to send a call: an override, or as many voices as it takes. Only true while
+    /// the call's row is locked.
+    pub async fn is_confirmed(&mut self, call: CallId, quorum: u32) -> Result<bool, StoreError> {
+        let overrides: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM decisions WHERE call_id = $1 AND kind = 'override' AND verdict = 'confirm' AND voided_at IS NULL",
+        )
+        .bind(call.to_string())
+        .fetch_one(&mut *self.inner)
+        .await?;
+        Ok(overrides > 0 || self.count_confirmations(call).await? >= quorum)
     }
 
     /// Voids what one person said about a call, and what was said in their place. `false`: nothing that counts was said.

@@ -90,6 +90,9 @@ impl Tx {
         group: &str,
         person: Option<PersonId>,
     ) -> Result<bool, StoreError> {
+        if let Some(person) = person {
+            self.move_person(person).await?;
+        }
         let done =
             sqlx::query("DELETE FROM group_members WHERE group_name = $1 AND ($2 IS NULL OR person_id = $2)")
                 .bind(group)

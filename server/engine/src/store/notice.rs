@@ -204,19 +204,26 @@ impl Store {
     }
 
     /// Calls that were overridden and of which this addressee is owed word since then, oldest first. What was taken back is not
-    /// among them.
+    /// among them, and neither is what a person decides no more.
     pub(crate) async fn overridden_for(
         &self,
         addressee: &str,
         since: Time,
+        now: Time,
     ) -> Result<Vec<Waiting>, StoreError> {
-        let query = sqlx::query(
+        let is_person = addressee.parse::<PersonId>().is_ok();
+        let sql = sqlx::AssertSqlSafe(format!(
             "SELECT d.call_id AS id, d.at AS created_at FROM notice_overrides t JOIN decisions d ON d.id = t.decision_id \
-             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL ORDER BY d.id LIMIT $3 + 0",
-        )
-        .bind(addressee)
-        .bind(since.micros())
-        .bind(i64::from(MOST_CALLS) + 1);
+             WHERE t.addressee = $1 AND t.owed_at >= $2 AND d.voided_at IS NULL AND ($4 = 0 OR EXISTS (SELECT 1 {} AND v.person_id = $1 \
+             AND d.id = t.decision_id)) ORDER BY d.id LIMIT $3 + 0",
+            deciders_of("$5")
+        ));
+        let query = sqlx::query(sql)
+            .bind(addressee)
+            .bind(since.micros())
+            .bind(i64::from(MOST_CALLS) + 1)
+            .bind(i64::from(is_person))
+            .bind(now.micros());
         waiting(&query.fetch_all(&self.read).await?)
     }
 

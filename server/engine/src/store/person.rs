@@ -65,21 +65,6 @@ impl Store {
             .bind(now.micros());
         self.write(query).await.map(drop)
     }
-
-    /// Changes what a person is called and the zone in which they read times. `false`: there is none.
-    pub async fn save_person(
-        &self,
-        id: PersonId,
-        name: &str,
-        time_zone: Option<&str>,
-    ) -> Result<bool, StoreError> {
-        let query = sqlx::query("UPDATE persons SET name = $2, time_zone = $3 WHERE id = $1")
-            .bind(id.to_string())
-            .bind(name.to_owned())
-            .bind(time_zone.map(str::to_owned));
-        Ok(self.write(query).await? == 1)
-    }
-
     /// Everybody, by name.
     pub async fn people(&self) -> Result<Vec<Person>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!("{SELECT} ORDER BY p.name, p.id"));
@@ -126,6 +111,42 @@ impl Tx {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Changes what a person is called and the zone in which they read times. `false`: there is none.
+    pub async fn save_person(
+        &mut self,
+        id: PersonId,
+        name: &str,
+        time_zone: Option<&str>,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE persons SET name = $2, time_zone = $3 WHERE id = $1")
+            .bind(id.to_string())
+            .bind(name)
+            .bind(time_zone)
+            .execute(&mut *self.inner)
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Keeps what a person may do as it is until this transaction ends: whoever disables them, or changes their roles or groups,
+    /// waits for it.
+    pub async fn hold_person(&mut self, id: PersonId) -> Result<(), StoreError> {
+        self.person_row(id, "SHARE").await
+    }
+
+    /// Waits for everybody who holds a person, before what they may do is changed.
+    pub async fn move_person(&mut self, id: PersonId) -> Result<(), StoreError> {
+        self.person_row(id, "UPDATE").await
+    }
+
+    async fn person_row(&mut self, id: PersonId, how: &'static str) -> Result<(), StoreError> {
+        if self.writes_alone() {
+            return Ok(());
+        }
+        let sql = sqlx::AssertSqlSafe(format!("SELECT 1 FROM persons WHERE id = $1 FOR {how}"));
+        sqlx::query(sql).bind(id.to_string()).fetch_optional(&mut *self.inner).await?;
+        Ok(())
+    }
+
     /// Nobody else, on any node, changes who is an admin or can be one until this transaction ends.
     pub async fn lock_admins(&mut self) -> Result<(), StoreError> {
         if self.writes_alone() {
@@ -140,17 +161,22 @@ impl Tx {
         Ok(())
     }
 
-    /// How many admins can sign in.
-    pub async fn usable_admins(&mut self) -> Result<i64, StoreError> {
+    /// How many admins can sign in: with a password or a provider, where the desk takes those, or with a passkey.
+    pub async fn usable_admins(&mut self, passwords: bool, provider: bool) -> Result<i64, StoreError> {
         Ok(sqlx::query_scalar(
-            "SELECT COUNT(*) FROM person_roles r JOIN persons p ON p.id = r.person_id WHERE r.role = 'admin' AND p.disabled_at IS NULL",
+            "SELECT COUNT(*) FROM person_roles r JOIN persons p ON p.id = r.person_id WHERE r.role = 'admin' AND p.disabled_at IS NULL \
+             AND (($1 = 1 AND p.password_hash IS NOT NULL) OR EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id) \
+             OR ($2 = 1 AND EXISTS (SELECT 1 FROM person_identities i WHERE i.person_id = p.id)))",
         )
+        .bind(i64::from(passwords))
+        .bind(i64::from(provider))
         .fetch_one(&mut *self.inner)
         .await?)
     }
 
     /// Gives a person these roles and no other.
     pub async fn set_roles(&mut self, id: PersonId, roles: &[Role]) -> Result<(), StoreError> {
+        self.move_person(id).await?;
         for role in Role::ALL {
             let sql = if roles.contains(role) {
                 "INSERT INTO person_roles (person_id, role) VALUES ($1, $2) ON CONFLICT DO NOTHING"

@@ -73,9 +73,9 @@ pub(super) const OPERATES: &str =
     "EXISTS (SELECT 1 FROM mine m WHERE m.subject = 'role:operator' AND m.voice = $1)";
 
 /// Whether the person `$1` may override those who decide `c`, behind [`mine`]: an operator or admin who is none of them, and not
-/// its owner where the owner is barred.
+/// its owner where the owner is barred. What a person wrote in a form of their own waits for that person alone.
 pub(super) const OVERRIDES: &str = concat!(
-    "(EXISTS (SELECT 1 FROM mine m WHERE m.subject IN ('role:operator', 'role:admin') AND m.voice = $1) AND NOT EXISTS (SELECT 1 ",
+    "(c.surface <> 'form' AND EXISTS (SELECT 1 FROM mine m WHERE m.subject IN ('role:operator', 'role:admin') AND m.voice = $1) AND NOT EXISTS (SELECT 1 ",
     voices_of_call!(""),
     ") AND NOT ",
     barred!("$1"),
@@ -92,12 +92,15 @@ pub(super) const OWN_VOICES: &str = concat!(
     barred!("s.person_id")
 );
 
-/// Whether what the decision `d` said still counts on its call: the right by which it was said holds at this moment.
+/// Whether what the decision `d` said still counts on its call: the right by which it was said holds at this moment, and it was
+/// said with a passkey where the call takes one by now.
 pub(super) fn still_holds(now: &str) -> String {
     format!(
-        "EXISTS (SELECT 1 FROM calls c JOIN call_approvers ca ON ca.call_id = c.id JOIN person_subjects s ON s.subject = ca.subject \
-         WHERE c.id = d.call_id AND s.person_id = COALESCE(d.for_id, d.person_id) AND NOT {} AND (d.for_id IS NULL OR EXISTS \
-         (SELECT 1 FROM delegations g WHERE g.delegator_id = d.for_id AND g.delegate_id = d.person_id AND {})))",
+        "((d.kind = 'override' AND EXISTS (SELECT 1 FROM person_subjects o WHERE o.person_id = d.person_id AND o.subject IN ('role:operator', 'role:admin'))) \
+         OR EXISTS (SELECT 1 FROM calls c JOIN call_approvers ca ON ca.call_id = c.id JOIN person_subjects s ON s.subject = ca.subject \
+         WHERE c.id = d.call_id AND (c.step_up = 0 OR d.passkey_id IS NOT NULL) AND s.person_id = COALESCE(d.for_id, d.person_id) \
+         AND NOT {} AND (d.for_id IS NULL OR EXISTS \
+         (SELECT 1 FROM delegations g WHERE g.delegator_id = d.for_id AND g.delegate_id = d.person_id AND {}))))",
         barred!("d.person_id, s.person_id"),
         running(now)
     )

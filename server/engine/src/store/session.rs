@@ -32,6 +32,8 @@ pub struct NewSession {
 pub struct SessionRow {
     /// Whose it is.
     pub person: PersonId,
+    /// The person's epoch that it counts in.
+    pub epoch: i64,
     /// What is sealed in it.
     pub data: Vec<u8>,
     /// When it began.
@@ -109,13 +111,14 @@ impl Store {
     /// A session that counts.
     pub async fn session(&self, hash: [u8; 32], now: Time) -> Result<Option<SessionRow>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT s.id, s.person_id, s.data, s.begun_at, COALESCE(s.proved_at, s.begun_at) AS proved_at, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
+            "SELECT s.id, s.person_id, s.epoch, s.data, s.begun_at, COALESCE(s.proved_at, s.begun_at) AS proved_at, s.seen_at, s.ends_at {COUNTING} AND s.hash = $2"
         ));
         let row = sqlx::query(sql).bind(now.micros()).bind(hash.to_vec()).fetch_optional(&self.read).await?;
         row.map(|row| {
             let columns = Columns::new("sessions", "id", &row);
             Ok(SessionRow {
                 person: columns.parse("person_id")?,
+                epoch: columns.get("epoch")?,
                 data: columns.get("data")?,
                 begun_at: columns.time("begun_at")?,
                 proved_at: columns.time("proved_at")?,

@@ -40,7 +40,7 @@ impl Store {
     /// Who confirmed, and by what right, in the order in which they did.
     async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
         let rows = sqlx::query(
-            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id FROM decisions d \
+            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id, d.rights FROM decisions d \
              JOIN persons p ON p.id = d.person_id LEFT JOIN persons f ON f.id = d.for_id WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
         )
         .bind(call)
@@ -60,20 +60,28 @@ impl Store {
                 continue;
             }
             let r#for: Option<PersonId> = columns.parse_maybe("for_id")?;
-            let subjects: Vec<String> = sqlx::query_scalar(
-                "SELECT ca.subject FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
-                 WHERE ca.call_id = $1 AND s.person_id = $2 ORDER BY ca.subject",
-            )
-            .bind(call)
-            .bind(r#for.unwrap_or(by).to_string())
-            .fetch_all(&self.read)
-            .await?;
-            let rights = subjects.iter().filter_map(|subject| Right::of(subject)).collect();
+            let rights = match columns.get::<Option<String>>("rights")? {
+                Some(told) => told.lines().filter_map(Right::of).collect(),
+                None => self.rights_now(call, r#for.unwrap_or(by)).await?,
+            };
             let r#for = columns.get("for_name")?;
             let happened = Happened::Confirmed { by, name, r#for, rights, voided, with_passkey };
             steps.push(Step { at, happened });
         }
         Ok(steps)
+    }
+
+    /// By what right somebody would decide a call today: for decisions of a time when that was not written down.
+    async fn rights_now(&self, call: &str, person: PersonId) -> Result<Vec<Right>, StoreError> {
+        let subjects: Vec<String> = sqlx::query_scalar(
+            "SELECT ca.subject FROM call_approvers ca JOIN person_subjects s ON s.subject = ca.subject \
+             WHERE ca.call_id = $1 AND s.person_id = $2 ORDER BY ca.subject",
+        )
+        .bind(call)
+        .bind(person.to_string())
+        .fetch_all(&self.read)
+        .await?;
+        Ok(subjects.iter().filter_map(|subject| Right::of(subject)).collect())
     }
 
     /// What became known after the receipt was written.

@@ -552,3 +552,19 @@ on_both! {
         }
     }
 }
+
+on_both! {
+    /// A lent right decides one call, and nothing in advance.
+    async fn what_one_decides_by_a_lent_right_is_let_through_once(desk: Desk) {
+        let id = desk.held(note(&desk, "milk").await).await;
+        let now = desk.engine.now();
+        let until = now.plus_seconds(3_600).to_string().chars().take(16).collect::<String>();
+        let lent = engine::DelegationWanted { to: "max@desk.test", from: "", until: &until };
+        desk.engine.delegate(&desk.visitor(&desk.ann).await, lent).await.expect("a delegation");
+        desk.engine.decides(&desk.decider(&desk.max).await, id).await.expect("in Ann's place");
+        assert_eq!(offer(&desk, &desk.max, id).await, None, "it is not offered");
+        assert!(grants(&desk, &desk.max, id, wanted(1, vec![])).await.is_err(), "nor made by whoever asks for it all the same");
+        assert!(offer(&desk, &desk.ann, id).await.is_some(), "whose right it is may");
+        assert_eq!(desk.stands_at(&desk.ann, id).await, CallStatus::Held);
+    }
+}

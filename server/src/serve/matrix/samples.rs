@@ -237,6 +237,8 @@ async fn page(world: &mut World, row: &Row) -> Sample {
 async fn form(world: &mut World, row: &Row) -> Sample {
     let path = row.route.path.as_str();
     let what = row.what.as_str();
+    // Nobody takes a name that somebody else has.
+    let name = format!("Somebody {}", world.another());
     let fields: Vec<(&'static str, &str)> = match (path, what) {
         ("/do/sign-in", _) => vec![("email", "eve@demo.test"), ("password", PASSWORD)],
         ("/do/set-up", _) => {
@@ -256,7 +258,7 @@ async fn form(world: &mut World, row: &Row) -> Sample {
         ("/do/browser", _) => {
             vec![("endpoint", "https://push.test/x"), ("p256dh", "x"), ("auth", "x"), ("label", "x")]
         }
-        ("/do/account", _) => vec![("name", "Somebody"), ("time_zone", "")],
+        ("/do/account", _) => vec![("name", &name), ("time_zone", "")],
         ("/do/password", _) => vec![("present", PASSWORD), ("password", "short")],
         ("/do/passkey-sign-in", _) => vec![("passkey", "nonsense")],
         ("/do/passkey", _) => {

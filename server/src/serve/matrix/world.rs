@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    fn another(&mut self) -> u64 {
+    pub(super) fn another(&mut self) -> u64 {
         self.made += 1;
         self.made
     }
@@ -282,11 +282,13 @@ impl World {
     /// Ann's voice passed on to Max, from the day after tomorrow on: it changes nothing today.
     async fn delegation(&mut self) -> (String, String) {
         let ann = self.visitor("ann").await;
-        let at = |days: i64| {
-            let day = self.desk.engine.now().plus_seconds(days * 86_400).to_string();
-            day.chars().take(16).collect::<String>()
+        // Each at another time: of two at once there is one.
+        let begins = 2 * 86_400 + i64::try_from(self.another()).expect("few") * 600;
+        let at = |seconds: i64| {
+            let moment = self.desk.engine.now().plus_seconds(seconds).to_string();
+            moment.chars().take(16).collect::<String>()
         };
-        let (from, until) = (at(2), at(3));
+        let (from, until) = (at(begins), at(begins + 300));
         let wanted = DelegationWanted { to: "max@demo.test", from: &from, until: &until };
         let id = self.desk.engine.delegate(&ann, wanted).await.expect("delegated");
         (id.to_string(), String::new())

@@ -45,6 +45,7 @@ fn messages() -> Vec<Value> {
     });
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments, "_meta": meta });
     let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let about = json!({ "type": "ref/prompt", "name": "t_greet" });
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } });
     vec![
         request("initialize", hello),
@@ -61,6 +62,15 @@ fn messages() -> Vec<Value> {
         request("tasks/get", json!({ "taskId": "call_01h455vb4pex5vsknk084sn02q", "_meta": meta })),
         request("tasks/update", json!({ "taskId": "x", "inputResponses": {}, "_meta": meta })),
         request("tasks/cancel", json!({ "taskId": "call_01h455vb4pex5vsknk084sn02q", "_meta": meta })),
+        request("prompts/list", json!({ "_meta": meta })),
+        request("prompts/get", json!({ "name": "t_greet", "arguments": { "who": "bo" }, "_meta": meta })),
+        request("resources/list", json!({ "cursor": "x", "_meta": meta })),
+        request("resources/templates/list", json!({ "_meta": meta })),
+        request("resources/read", json!({ "uri": "tickets://87", "_meta": meta })),
+        request(
+            "completion/complete",
+            json!({ "ref": about, "argument": { "name": "who", "value": "b" }, "_meta": meta }),
+        ),
         request("ping", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
         json!([request("ping", json!({})), request("tools/list", json!({}))]),

@@ -191,7 +191,7 @@ fn done(result: Value, reply: Option<String>, status: u16) -> Conclusion {
     Conclusion {
         status: CallStatus::Done,
         refusal: None,
-        result: Some(StoredResult { reply, result }),
+        result: Some(StoredResult { result, reply }),
         upstream_status: Some(status),
         receipt: Some(Outcome::Done),
         keeps_key: true,

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::fixture::{Client, House, NEWEST, Reply, send};
+use super::fixture::{Client, House, NEWEST, Reply, UNREACHED, send};
 
 /// How many cases a usual run has.
 const CASES: u32 = 256;
@@ -224,7 +224,7 @@ fn answer(
 #[test]
 fn no_message_makes_the_desk_fall_over() {
     let runtime = Runtime::new().expect("a runtime");
-    let house = runtime.block_on(House::open());
+    let house = runtime.block_on(House::open_with(UNREACHED));
     let client = house.plain(&house.quick);
     let header = || {
         let word = select(vec!["tools/call", "tools/list", "count", "note", "tasks/get", "\u{e9}", "", "x"]);
@@ -236,8 +236,8 @@ fn no_message_makes_the_desk_fall_over() {
     let strategy = (select(messages()), turns, version, prop::bool::ANY, header(), header());
     fuzz(&strategy, |(message, turns, version, agrees, method, name)| {
         let own = |key: &str| message[key].as_str().map(str::to_owned);
-        let named =
-            message["params"]["name"].as_str().or(message["params"]["taskId"].as_str()).map(str::to_owned);
+        let params = &message["params"];
+        let named = ["name", "taskId", "uri"].iter().find_map(|key| params[*key].as_str()).map(str::to_owned);
         let (method, name) = if agrees { (own("method"), named) } else { (method, name) };
         let headers = [
             ("mcp-protocol-version", version.map(str::to_owned)),

@@ -11,6 +11,9 @@ const kinds = [
   { name: 'without-js', testDir: 'specs/pages', use: { javaScriptEnabled: false } },
 ];
 
+// The demo brings a database of its own, and neither the protocol nor its clients know of one, so these are tried once.
+const ONCE = ['newcomer', 'conformance', 'mcp-clients', 'connect'].map((name) => `**/${name}.spec.js`);
+
 export default defineConfig({
   outputDir: 'out',
   reporter: 'list',
@@ -46,7 +49,6 @@ export default defineConfig({
 
 /** One kind of test on one database. */
 function project({ name, use, testIgnore = [], ...kind }, database) {
-  // The demo brings a database of its own, and the protocol knows of none, so these are tried once.
-  const ignored = database === 'sqlite' ? testIgnore : [...testIgnore, '**/newcomer.spec.js', '**/conformance.spec.js'];
+  const ignored = database === 'sqlite' ? testIgnore : [...testIgnore, ...ONCE];
   return { ...kind, name: `${name} (${database})`, testIgnore: ignored, use: { ...use, database } };
 }

@@ -1,4 +1,4 @@
-// An MCP server with a tool of every kind, for tests alone. It speaks 2026-07-28, without sessions.
+// An MCP server with a tool, a prompt and a resource of every kind, for tests alone. It speaks 2026-07-28, without sessions.
 import http from 'node:http';
 import { once } from 'node:events';
 import { SECRET } from './upstream.js';
@@ -29,9 +29,38 @@ const TOOLS = [
   ['close_ticket', 'Closes a ticket for good.', undefined, { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }, ({ id }) => ({ content: [text(`Ticket ${id} is closed.`)], structuredContent: { id, state: 'closed' } })],
 ];
 
+const user = (content) => ({ role: 'user', content });
+const argument = (name) => ({ name, description: `The ${name}.`, required: true });
+
+/** Every prompt: what it says about itself, and its messages. */
+const PROMPTS = [
+  ['simple_prompt', [], () => [user(text('This is a simple prompt for testing.'))]],
+  ['prompt_with_arguments', [argument('arg1'), argument('arg2')], ({ arg1, arg2 }) => [user(text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`))]],
+  ['prompt_with_embedded_resource', [argument('resourceUri')], ({ resourceUri }) => [user(resource(resourceUri, 'An embedded resource.')), user(text('Please process it.'))]],
+  ['prompt_with_image', [], () => [user(image), user(text('Please look at the image.'))]],
+];
+
+/** Every resource: what it says about itself, and what it holds. */
+const RESOURCES = [
+  ['test://static-text', 'text/plain', { text: `A text, and what the desk knows: ${SECRET}.` }],
+  ['test://static-binary', 'image/png', { blob: PIXEL }],
+  ['file:///etc/hosts', 'text/plain', { text: 'Nothing of the agents’ business.' }],
+];
+const TEMPLATE = { uriTemplate: 'test://template/{id}/data', name: 'data', mimeType: 'application/json' };
+
+/** What a resource holds, as the protocol has it. */
+function contents(uri) {
+  const found = RESOURCES.find(([known]) => known === uri);
+  if (found) return [{ uri, mimeType: found[1], ...found[2] }];
+  const id = uri.match(/^test:\/\/template\/(\w+)\/data$/)?.[1];
+  return id && [{ uri, mimeType: TEMPLATE.mimeType, text: JSON.stringify({ id, data: `Data for ID: ${id}` }) }];
+}
+
 export class Everything {
   /** Every call of a tool that was carried out: {name, arguments, headers}. */
   calls = [];
+  /** Every other question that was answered: {method, params}. */
+  questions = [];
   tools = TOOLS.map(([name, description, annotations, inputSchema]) => ({ name, description, annotations, inputSchema }));
 
   #server = http.createServer((req, res) => this.#receive(req, res));
@@ -53,8 +82,8 @@ export class Everything {
     return `127.0.0.1:${this.#server.address().port}`;
   }
 
-  /** What the catalogue says of it. */
-  catalogue(name) {
+  /** What the catalogue says of it; `more`: further lines of its entry. */
+  catalogue(name, more = '') {
     return `
 [[credential]]
 name = "everything"
@@ -69,6 +98,7 @@ allow_private = true
 name = "${name}"
 url = "http://${this.host}/mcp"
 credential = "everything"
+${more}
 `;
   }
 
@@ -93,10 +123,40 @@ credential = "everything"
     if (method === 'tools/list') {
       return { id, result: { resultType: 'complete', tools: this.tools, ttlMs: 0, cacheScope: 'public' } };
     }
+    const answer = this.#tell(method, params ?? {});
+    if (answer === null) return error(200, -32602, 'no such thing');
+    if (answer) {
+      this.questions.push({ method, params });
+      return { id, result: { resultType: 'complete', ttlMs: 0, cacheScope: 'public', ...answer } };
+    }
     const tool = TOOLS.find(([name]) => name === params?.name);
     if (method !== 'tools/call' || !tool) return error(200, -32601, 'there is none');
     if (headers['mcp-name'] !== params.name) return error(400, -32020, 'the header names another tool');
     this.calls.push({ name: params.name, arguments: params.arguments, headers });
     return { id, result: { resultType: 'complete', ...tool[4](params.arguments) } };
+  }
+
+  /** The answer about prompts and resources; null: there is no such thing, undefined: it is about something else. */
+  #tell(method, params) {
+    switch (method) {
+      case 'prompts/list':
+        return { prompts: PROMPTS.map(([name, args]) => ({ name, description: `The ${name}.`, arguments: args })) };
+      case 'prompts/get': {
+        const prompt = PROMPTS.find(([name]) => name === params.name);
+        return prompt ? { messages: prompt[2](params.arguments ?? {}) } : null;
+      }
+      case 'resources/list':
+        return { resources: RESOURCES.map(([uri, mimeType]) => ({ uri, name: uri.split('/').at(-1), mimeType })) };
+      case 'resources/templates/list':
+        return { resourceTemplates: [TEMPLATE] };
+      case 'resources/read': {
+        const found = contents(params.uri);
+        return found ? { contents: found } : null;
+      }
+      case 'completion/complete':
+        return { completion: { values: ['paris', 'park'].filter((word) => word.startsWith(params.argument.value)), hasMore: false } };
+      default:
+        return undefined;
+    }
   }
 }

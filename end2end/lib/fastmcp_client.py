@@ -1,48 +1,32 @@
-"""An agent built with FastMCP: lists its tools, reads, and asks for a mail, again with the same key, and for another one.
+"""An agent built with FastMCP.
 
-fastmcp_client.py URL KEY. Writes one line of JSON for each thing that happens. Whoever reads them decides the two calls that
-wait.
+fastmcp_client.py URL KEY PAGES: with PAGES "yes" its person can be shown an address.
 """
 
 import asyncio
-import json
 import sys
 
 from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StreamableHttpTransport
 
-LETTER = {"to": "finance@northwind.example", "subject": "From FastMCP", "body": "Hello."}
+from agent_lines import serve, tell, told
 
 
-def tell(event, result=None, **facts):
-    if result is not None:
-        meta = getattr(result, "meta", None) or {}
-        facts |= {
-            "error": bool(result.is_error),
-            "text": "".join(getattr(block, "text", "") for block in result.content),
-            "structured": result.structured_content,
-            "call": meta.get("countersign/call"),
-        }
-    print(json.dumps({"event": event, **facts}), flush=True)
-    return facts
+async def elicit(message, response_type, params, context):
+    tell("page", mode=params.mode, url=params.url)
+    return ElicitResult(action="accept")
 
 
-async def main(url, key):
+async def main(url, key, pages):
     transport = StreamableHttpTransport(url, headers={"Authorization": f"Bearer {key}"})
-    async with Client(transport, timeout=60) as client:
-        async def call(event, tool, **arguments):
-            return tell(event, await client.call_tool(tool, arguments, raise_on_error=False))
+    handler = elicit if pages == "yes" else None
+    async with Client(transport, timeout=60, elicitation_handler=handler) as client:
+        async def call(tool, arguments):
+            result = await client.call_tool(tool, arguments, raise_on_error=False)
+            return told(result, result.meta)
 
-        async def end_of(event, held):
-            await call(event, "call_status", call_id=held["call"]["id"], wait_seconds=25)
-
-        tell("tools", names=[tool.name for tool in await client.list_tools()])
-        await call("read", "count_messages")
-        held = await call("held", "send_mail", idempotency_key="first", **LETTER)
-        await end_of("ended", held)
-        await call("again", "send_mail", idempotency_key="first", **LETTER)
-        other = await call("other", "send_mail", idempotency_key="second", **LETTER)
-        await end_of("declined", other)
+        await serve([tool.name for tool in await client.list_tools()], call)
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -6,10 +6,14 @@
 mod answer;
 mod batch;
 mod call_status;
+mod completion;
 mod desk;
 mod elicitation;
 mod means;
 mod message;
+mod prompt;
+mod question;
+mod resource;
 mod task;
 #[cfg(test)]
 mod tests;

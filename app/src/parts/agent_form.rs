@@ -76,7 +76,7 @@ pub(crate) fn form(agent: Option<AgentId>, posted: Option<&Arc<Posted>>) -> AnyV
                     <p class="hint">"Without this, writes that can be put back pass, and before a dangerous one the agent is asked back."</p>
                 </div>
                 {abilities(posted)}
-                {line("toolset", "Toolset", "The actions it may see, separated by blanks; fetch:CREDENTIAL for requests of its own. Left empty: all.", "text", None, posted)}
+                {line("toolset", "Toolset", "The actions it may see, separated by blanks; fetch:CREDENTIAL for requests of its own, mcp:UPSTREAM for a server's prompts and resources. Left empty: all.", "text", None, posted)}
                 {line("session", "Session", "The one session it is bound to. Left empty: it may name its own.", "text", None, posted)}
                 <button class="button-strong">{words}</button>
             </form>

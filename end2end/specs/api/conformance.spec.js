@@ -1,5 +1,5 @@
 // The protocol's own conformance suite, with what revision 2026-07-28 requires: of a server, through the desk's whole
-// pipeline, the tools being those of an MCP server behind it; and of a client, which the desk is to such a server.
+// pipeline, the tools, prompts and resources being those of an MCP server behind it; and of a client, which the desk is to such a server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -17,35 +17,20 @@ const NODE = path.join(PACKAGES, 'node/bin/node');
 const CLIENT = fileURLToPath(new URL('../../lib/conformance_client.js', import.meta.url));
 const SUITE = path.join(PACKAGES, '@modelcontextprotocol/conformance/dist/index.js');
 
-const NO_PROMPTS = 'the desk offers tools alone, and says so in its capabilities: no prompts';
-const NO_RESOURCES = 'the desk offers tools alone, and says so in its capabilities: no resources';
-const ASKS_NOBODY = 'a tool behind the desk cannot ask the desk’s caller anything: what it would be told was shown to no person';
+const ASKS_NOBODY = 'a server behind the desk cannot ask the desk’s caller anything: what it would be told was shown to no person';
 
 /** What fails, check by check, and why that is meant. One that begins to pass has to be taken out. */
 const EXPECTED = {
-  'caching: sep-2549-prompts-list-caching-hints': NO_PROMPTS,
-  'caching: sep-2549-resources-list-caching-hints': NO_RESOURCES,
-  'caching: sep-2549-resources-templates-list-caching-hints': NO_RESOURCES,
-  'completion-complete: completion-complete': 'completion is for prompts and resources, of which there are none',
   'input-required-result-basic-elicitation: sep-2322-elicitation-incomplete': ASKS_NOBODY,
   'input-required-result-basic-list-roots: sep-2322-list-roots-incomplete': ASKS_NOBODY,
   'input-required-result-basic-sampling: sep-2322-sampling-incomplete': ASKS_NOBODY,
   'input-required-result-capability-check: sep-2322-respect-client-capabilities': ASKS_NOBODY,
   'input-required-result-multi-round: sep-2322-multi-round-r1': ASKS_NOBODY,
   'input-required-result-multiple-input-requests: sep-2322-multiple-inputs-incomplete': ASKS_NOBODY,
-  'input-required-result-non-tool-request: sep-2322-non-tool-incomplete': NO_PROMPTS,
+  'input-required-result-non-tool-request: sep-2322-non-tool-incomplete': ASKS_NOBODY,
   'input-required-result-request-state: sep-2322-request-state-incomplete': ASKS_NOBODY,
   'input-required-result-result-type: sep-2322-result-type-included': ASKS_NOBODY,
   'input-required-result-tampered-state: sep-2322-reject-tampered-state': ASKS_NOBODY,
-  'prompts-get-embedded-resource: prompts-get-embedded-resource': NO_PROMPTS,
-  'prompts-get-simple: prompts-get-simple': NO_PROMPTS,
-  'prompts-get-with-args: prompts-get-with-args': NO_PROMPTS,
-  'prompts-get-with-image: prompts-get-with-image': NO_PROMPTS,
-  'prompts-list: prompts-list': NO_PROMPTS,
-  'resources-list: resources-list': NO_RESOURCES,
-  'resources-read-binary: resources-read-binary': NO_RESOURCES,
-  'resources-read-text: resources-read-text': NO_RESOURCES,
-  'resources-templates-read: resources-templates-read': NO_RESOURCES,
   'server-stateless: sep-2575-missing-capability-http-400': ASKS_NOBODY,
   'server-stateless: sep-2575-server-rejects-undeclared-capability': ASKS_NOBODY,
   'tools-call-with-progress: tools-call-with-progress': 'an answer is a message, not a stream: a held call may take a day, and tells how it stands as a task',
@@ -73,7 +58,7 @@ const EXPECTED_AS_CLIENT = {
 /** What the revision does not count, by the suite’s own list. */
 const NOT_COUNTED = /^(tasks-|json-schema-2020-12$|http-header-validation$|http-custom-header-server-validation$)/;
 
-test.use({ more: async ({ everything }, use) => use(everything.catalogue('test')) });
+test.use({ more: async ({ everything }, use) => use(everything.catalogue('test', 'prompts = true\nresources = ["test:"]')) });
 
 test('of a server: what is required passes, and what does not is listed', async ({ desk, ann }) => {
   test.setTimeout(300_000);

@@ -3,11 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, expect } from '../../lib/fixtures.js';
 import { confirmCall, shown } from '../../lib/decision.js';
-import { connectNew, facts, words } from '../../lib/mcp.js';
+import { connectNew, connectOld, facts, words } from '../../lib/mcp.js';
 import { open, signIn } from '../../lib/pages.js';
+import { SECRET } from '../../lib/upstream.js';
 import { until } from '../../lib/wait.js';
 
-test.use({ more: async ({ everything }, use) => use(everything.catalogue('tickets')) });
+const OPEN = 'prompts = true\nresources = ["test:"]';
+test.use({ more: async ({ everything }, use) => use(everything.catalogue('tickets', OPEN)) });
 
 const offers = async (agent, name) => (await agent.list('/v1/actions')).some((action) => action.name === name);
 const offered = (agent, name) => until(`the action ${name}`, () => offers(agent, name));
@@ -47,6 +49,43 @@ test('reads pass, a destructive one is shown whole and called once', async ({ de
   expect(everything.calls.length).toBe(before + 1);
   await client.close();
 });
+
+for (const [sdk, connect] of Object.entries({ 'SDK 1': connectOld, 'SDK 2': connectNew })) {
+  test(`${sdk}: prompts and resources are read through the desk, as far as the catalogue opens them`, async ({ desk, everything, ann, agent }) => {
+    await offered(agent, 'tickets_close_ticket');
+    const client = await connect(agent);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toContain('tickets_prompt_with_arguments');
+    const prompt = await client.getPrompt({ name: 'tickets_prompt_with_arguments', arguments: { arg1: 'a', arg2: 'b' } });
+    expect(prompt.messages).toMatchObject([{ role: 'user', content: { text: "Prompt with arguments: arg1='a', arg2='b'" } }]);
+    const about = { type: 'ref/prompt', name: 'tickets_prompt_with_arguments' };
+    const { completion } = await client.complete({ ref: about, argument: { name: 'arg1', value: 'pari' } });
+    expect(completion.values).toEqual(['paris']);
+
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(['test://static-text', 'test://static-binary']);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'test://template/{id}/data' }]);
+    const read = await client.readResource({ uri: 'test://static-text' });
+    expect(read.contents[0].text).toContain('what the desk knows');
+    expect(read.contents[0].text).not.toContain(SECRET);
+    const asked = everything.questions.length;
+    await expect(client.readResource({ uri: 'file:///etc/hosts' })).rejects.toThrow('There is no such resource');
+    await expect(client.getPrompt({ name: 'other_simple_prompt' })).rejects.toThrow('There is no such prompt');
+    // What is asked this way is no tool.
+    const args = { method: 'prompts/list', params: {} };
+    await expect(client.callTool({ name: 'mcp:tickets', arguments: args })).rejects.toThrow('Unknown tool');
+    expect(everything.questions.length).toBe(asked);
+    await client.close();
+
+    const narrow = await connect(await desk.addAgent('narrow-bot', ann, ['--toolset', 'tickets_add']));
+    expect(narrow.getServerCapabilities()).not.toHaveProperty('prompts');
+    await narrow.close();
+    const person = await desk.addToken(ann);
+    const events = await person.list('/v1/events?limit=200');
+    expect(events.filter(({ action }) => action === 'mcp:tickets').length).toBe(asked);
+  });
+}
 
 test('a definition that changes is never called before an operator has accepted it', async ({ page, desk, everything, ann, agent }) => {
   await offered(agent, 'tickets_close_ticket');

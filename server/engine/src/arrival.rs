@@ -4,6 +4,8 @@ use model::Surface;
 use serde_json::{Map, Value};
 
 use crate::actor::Actor;
+use crate::catalogue::question_name;
+use crate::upstream::Question;
 
 /// A call as a surface hands it to the pipeline. Every surface builds one and awaits one answer.
 #[derive(Debug, Clone)]
@@ -72,6 +74,13 @@ impl Arrival {
     fn with(mut self, field: &str, value: Value) -> Self {
         self.input.insert(field.to_owned(), value);
         self
+    }
+
+    /// A caller's question to an MCP server of the catalogue, with its params on the wire. It is a read like any other.
+    pub fn question(actor: Actor, upstream: &str, question: Question, params: Map<String, Value>) -> Self {
+        let input = [("method", Value::from(question.method())), ("params", Value::from(params))];
+        let input = input.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Self { input, ..Self::asking(actor, Surface::Mcp, &question_name(upstream), None) }
     }
 
     /// A call that only asks whether the action is open to the caller.

@@ -4,6 +4,7 @@
 mod action;
 mod address;
 mod approvers;
+mod asking;
 mod caller;
 mod composing;
 mod convert;
@@ -43,6 +44,8 @@ use std::sync::Arc;
 
 pub use action::{Action, InputRule};
 pub use approvers::Approver;
+pub(crate) use asking::action_name as question_name;
+pub use asking::is_question;
 pub use caller::{Caller, CallerKind};
 pub use composing::Unfit;
 pub use convert::Conversion;
@@ -143,13 +146,14 @@ impl Catalogue {
         self.actions.iter()
     }
 
-    /// What is wrong with the name of an action, or `fetch:CREDENTIAL`, in a toolset; `None`: it names something.
+    /// What is wrong with the name of an action, `fetch:CREDENTIAL` or `mcp:UPSTREAM`, in a toolset; `None`: it names something.
     pub(crate) fn fault_of_tool(&self, name: &str) -> Option<String> {
         let fetches = self.credentials().map(|credential| format!("fetch:{}", credential.name));
         let tools: Vec<String> = self
             .actions()
             .map(|action| action.tool())
             .chain(fetches)
+            .chain(self.upstreams().map(|upstream| asking::action_name(&upstream.name)))
             .chain(["fetch", "via"].map(str::to_owned))
             .collect();
         if tools.iter().any(|tool| tool == name) {
@@ -157,10 +161,18 @@ impl Catalogue {
         }
         let near = mistake::nearest(name, tools.iter().map(String::as_str));
         let advice = near.map_or_else(
-            || "Name an action of the catalogue, or fetch:CREDENTIAL.".to_owned(),
+            || "Name an action of the catalogue, fetch:CREDENTIAL or mcp:UPSTREAM.".to_owned(),
             |near| format!("Did you mean “{near}”?"),
         );
         Some(format!("The catalogue has no action “{name}”. {advice}"))
+    }
+
+    /// Takes over from another catalogue how the servers are spoken to that both have.
+    pub(crate) fn speak_as(&self, other: &Self) {
+        for upstream in self.upstreams() {
+            let known = other.upstream(&upstream.name).and_then(|known| known.dialect());
+            upstream.set_dialect(known.map(|dialect| (*dialect).clone()));
+        }
     }
 
     /// The MCP server of this name.

@@ -207,6 +207,7 @@ impl Engine {
     pub fn replace_catalogue(&self, catalogue: Catalogue) {
         self.0.upstreams.compose(|pins| {
             let (composed, unfit) = catalogue.composed(pins);
+            catalogue.speak_as(&self.written());
             self.0.written.store(Arc::new(catalogue));
             self.0.catalogue.store(Arc::new(composed));
             unfit

@@ -13,14 +13,16 @@ mod listing;
 mod message;
 mod param_header;
 mod pin;
+mod question;
 mod review;
 mod watch;
 
 pub use self::definition::Definition;
 pub use self::pin::{Stand, ToolLine};
+pub use self::question::Question;
 pub use self::review::{UpstreamLine, Upstreams};
 
-pub(crate) use self::calling::{carry_out, read};
+pub(crate) use self::calling::{answer, carry_out, read};
 pub(crate) use self::dialect::Dialect;
 pub(crate) use self::message::call_request;
 pub(crate) use self::param_header::ParamHeader;

@@ -3,9 +3,9 @@
 mod desk;
 
 use desk::{Desk, Ending, McpServer, Speaks, keyed};
-use engine::Engine;
-use engine::upstream::{Stand, ToolLine};
-use model::{Answer, CallStatus, Outcome, Refusal, Surface};
+use engine::upstream::{Question, Stand, ToolLine};
+use engine::{Arrival, Engine, PageAsked, PauseScope};
+use model::{Answer, CallStatus, EventType, Outcome, Refusal, Surface};
 use serde_json::{Value, json};
 
 fn tool(name: &str, annotations: &Value) -> Value {
@@ -317,5 +317,125 @@ on_both! {
         desk.engine.check_upstreams().await;
         assert_eq!(desk.ended(held).await.status, CallStatus::Refused);
         assert_eq!(names(&desk).await, ["t_find"]);
+    }
+}
+
+/// What of a server's prompts and resources may be asked for.
+const OPEN: &str = "prompts = true\nresources = [\"tickets:\"]";
+
+async fn question(desk: &Desk, key: &str, question: Question, params: Value) -> Result<Answer, Refusal> {
+    let params = params.as_object().cloned().expect("an object");
+    let arrival = Arrival::question(desk.actor(key).await, "t", question, params);
+    desk.engine.call(arrival, None).await
+}
+
+on_both! {
+    async fn a_prompt_and_a_resource_are_reads_like_any_other(desk: Desk) {
+        for speaks in [Speaks::Stateless, Speaks::Plain, Speaks::Sessions] {
+            let server = McpServer::start(speaks, tools()).await;
+            desk.reload_with(&entry_at(&server.address().to_string(), OPEN));
+            desk.engine.check_upstreams().await;
+            // A server that gives its caller's secret away.
+            let secret = std::env::var("PATH").expect("a secret");
+            let told = json!({ "contents": [{ "uri": "tickets://87", "text": format!("It is open. {secret}") }], "_meta": { "x": 1 } });
+            server.end_with(Ending::Result(told));
+            let read = question(&desk, &desk.careful, Question::Resource, json!({ "uri": "tickets://87" })).await;
+            let Ok(Answer::Done(done)) = read else { panic!("{speaks:?}: {read:?}") };
+            let text = done.result["contents"][0]["text"].as_str().expect("a text").to_owned();
+            assert!(text.starts_with("It is open.") && !text.contains(&secret), "{text}");
+            assert!(done.receipt_id.is_none() && done.result.get("_meta").is_none(), "{done:?}");
+            let seen = server.of_method("resources/read");
+            let head = seen[0].head.to_lowercase();
+            assert_eq!(seen.len(), 1);
+            assert!(head.contains("authorization: bearer "), "{head}");
+            assert_eq!(head.contains("mcp-name: tickets://87"), speaks == Speaks::Stateless, "{head}");
+            assert_eq!(head.contains("mcp-session-id: session-7"), speaks == Speaks::Sessions, "{head}");
+            assert_eq!(serde_json::from_str::<Value>(&seen[0].body).expect("JSON")["params"]["uri"], "tickets://87");
+        }
+        let olga = desk.visitor(&desk.olga).await;
+        let events = desk.engine.events(&olga, &PageAsked::default()).await.expect("events").items;
+        let told: Vec<_> = events.iter().map(|event| (event.action.as_str(), event.r#type)).collect();
+        assert_eq!(told, vec![("mcp:t", EventType::Completed); 3]);
+        assert_eq!(desk.database.count("SELECT COUNT(*) FROM session_taints").await, 1, "nobody vouches for what was read");
+        desk.engine.pause_at_console(PauseScope::Everything, None).await.expect("paused");
+        let paused = question(&desk, &desk.careful, Question::Prompts, json!({})).await;
+        assert!(matches!(paused, Err(Refusal::Paused)), "{paused:?}");
+    }
+}
+
+on_both! {
+    async fn nothing_is_asked_that_the_catalogue_does_not_open(desk: Desk) {
+        let server = McpServer::start(Speaks::Stateless, tools()).await;
+        let address = server.address().to_string();
+        let complete = |about: Value| json!({ "ref": about, "argument": { "name": "id", "value": "8" } });
+        let questions = [
+            (Question::Prompts, json!({})),
+            (Question::Prompt, json!({ "name": "greet" })),
+            (Question::Resources, json!({})),
+            (Question::Templates, json!({})),
+            (Question::Resource, json!({ "uri": "tickets://87" })),
+            (Question::Completion, complete(json!({ "type": "ref/prompt", "name": "greet" }))),
+            (Question::Completion, complete(json!({ "type": "ref/resource", "uri": "tickets://{id}" }))),
+        ];
+        server.end_with(Ending::Result(json!({ "ok": true })));
+        for (more, open) in [("", false), (OPEN, true)] {
+            desk.reload_with(&entry_at(&address, more));
+            desk.engine.check_upstreams().await;
+            for (asked, params) in questions.clone() {
+                let before = server.of_method(asked.method()).len();
+                let answer = question(&desk, &desk.careful, asked, params).await;
+                assert_eq!(answer.is_ok(), open, "{asked:?}: {answer:?}");
+                assert_eq!(server.of_method(asked.method()).len(), before + usize::from(open));
+            }
+        }
+        let before = server.of_method("resources/read").len();
+        for uri in ["file:///etc/passwd", "tickets://a/../b", "tickets://a/%2e%2e/b", "TICKETS://87", "tickets", ""] {
+            let answer = question(&desk, &desk.careful, Question::Resource, json!({ "uri": uri })).await;
+            assert_eq!(answer, Err(Refusal::NotFound), "{uri}");
+        }
+        assert_eq!(server.of_method("resources/read").len(), before);
+        for (toolset, found) in [("t_find", false), ("mcp:t", true)] {
+            let key = desk.agent_with(&format!("of-{found}"), Some(vec![toolset.to_owned()]), None).await;
+            let answer = question(&desk, &key, Question::Prompts, json!({})).await;
+            assert_eq!(answer.is_ok(), found, "{answer:?}");
+        }
+        // It is no action of any other surface, and in no list.
+        let call = desk.quick("mcp:t", json!({ "method": "prompts/list", "params": {} })).await;
+        assert_eq!(desk.engine.call(call, None).await, Err(Refusal::NotFound));
+        assert!(names(&desk).await.iter().all(|name| !name.starts_with("mcp:")));
+    }
+}
+
+on_both! {
+    async fn a_question_ends_as_its_response_says(desk: Desk) {
+        let server = McpServer::start(Speaks::Stateless, tools()).await;
+        desk.reload_with(&entry_at(&server.address().to_string(), OPEN));
+        desk.engine.check_upstreams().await;
+        for (ending, expected) in [
+            (Ending::Result(json!({ "resultType": "complete", "prompts": [] })), "done"),
+            (Ending::Streamed(json!({ "prompts": [] })), "done"),
+            (Ending::Result(json!({ "resultType": "input_required", "inputRequests": {} })), "refused"),
+            (Ending::Error(200, -32_602), "refused"),
+            (Ending::Error(404, -32_601), "refused"),
+            (Ending::Error(200, -32_603), "failed"),
+            (Ending::Result(json!({ "resultType": "strange" })), "failed"),
+            (Ending::Status(503), "failed"),
+            (Ending::Cut, "failed"),
+        ] {
+            server.end_with(ending.clone());
+            let ended = match question(&desk, &desk.careful, Question::Prompts, json!({})).await {
+                Ok(Answer::Done(done)) => {
+                    assert_eq!(done.result, json!({ "prompts": [] }));
+                    "done"
+                }
+                Err(Refusal::Refused { message, .. }) => {
+                    assert!(!message.unwrap_or_default().contains("secret words"));
+                    "refused"
+                }
+                Err(Refusal::UpstreamFailed(_)) => "failed",
+                other => panic!("{ending:?}: {other:?}"),
+            };
+            assert_eq!(ended, expected, "{ending:?}");
+        }
     }
 }

@@ -5,15 +5,18 @@ use std::borrow::Cow;
 use engine::{Actor, Engine};
 use model::{CallId, Refusal, Surface};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
-    GetTaskParams, GetTaskResult, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
+    GetTaskResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig,
+    UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::means::is_stateless;
-use super::{task, tool, tool_call};
+use super::{completion, prompt, resource, task, tool, tool_call};
 
 /// What the model reads once, before it calls anything.
 const INSTRUCTIONS: &str = "Some calls have to be confirmed by a person. An answer that says NOT DONE means that \
@@ -35,6 +38,12 @@ const METHODS: &[&str] = &[
     "ping",
     "tools/list",
     "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "completion/complete",
     "tasks/get",
     "tasks/update",
     "tasks/cancel",
@@ -58,12 +67,24 @@ impl Desk {
     pub(super) fn approve_url(&self, call: CallId) -> String {
         format!("{}/inbox/{call}", self.engine.public_url())
     }
+
+    /// Tools always; prompts and resources where a server behind the desk has some for this caller.
+    fn capabilities(&self) -> ServerCapabilities {
+        let catalogue = self.engine.catalogue();
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        capabilities.prompts =
+            (!catalogue.with_prompts(&self.actor).is_empty()).then(PromptsCapability::default);
+        capabilities.resources =
+            (!catalogue.with_resources(&self.actor).is_empty()).then(ResourcesCapability::default);
+        let has_any = capabilities.prompts.is_some() || capabilities.resources.is_some();
+        capabilities.completions = has_any.then(JsonObject::new);
+        capabilities
+    }
 }
 
 impl ServerHandler for Desk {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
-        ServerConfig::new(capabilities)
+        ServerConfig::new(self.capabilities())
             .with_server_info(
                 Implementation::new("countersign", env!("CARGO_PKG_VERSION")).with_title("Countersign"),
             )
@@ -90,6 +111,54 @@ impl ServerHandler for Desk {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         tool_call::run(self, request, &context).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        prompt::list(self).await
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompt::get(self, &request).await
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        resource::list(self).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        resource::templates(self).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        resource::read(self, &request).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        completion::complete(self, &request).await
     }
 
     async fn get_task(

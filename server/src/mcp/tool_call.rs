@@ -1,6 +1,7 @@
 //! `tools/call`: an arrival for the engine, and its answer in the form that this client can wait with.
 
 use engine::Arrival;
+use engine::catalogue::is_question;
 use engine::input_hash::InputHash;
 use engine::request_state::StateRequest;
 use model::{Answer, CallId, Refusal, Surface};
@@ -33,6 +34,8 @@ pub(super) async fn run(
     let call = ToolCall { desk, tool: &request.name, arguments: &arguments, means: Means::of(context) };
     match request.request_state {
         Some(state) => elicitation::go_on(&call, &state, request.input_responses.as_ref()).await,
+        // What is asked of a server's prompts and resources has methods of its own.
+        None if is_question(call.tool) => Err(unknown_tool()),
         None if call.tool == call_status::NAME => Ok(call_status::run(desk, &arguments).await.into()),
         None => call.begin().await,
     }

@@ -15,8 +15,9 @@ use super::rule::Rule;
 use super::schema::{InputSchema, MOST_FAULTS};
 use super::template::Scope;
 use super::tool::ToolCall;
+use super::upstream::Upstream;
 use super::work::Work;
-use super::{fingerprint, offer, output, preview, raw_request};
+use super::{asking, fingerprint, offer, output, preview, raw_request};
 use crate::credential::Credential;
 use crate::handler::Named;
 use crate::idempotency::{passed_on_hash, request_hash};
@@ -173,7 +174,7 @@ impl Action {
     pub(crate) fn handler(&self) -> Option<&Named> {
         match &self.work {
             Work::Handled(handled) => Some(&handled.handler),
-            Work::Described(_) | Work::Tool(_) | Work::PassedOn => None,
+            Work::Described(_) | Work::Tool(_) | Work::Question(_) | Work::PassedOn => None,
         }
     }
 
@@ -181,7 +182,15 @@ impl Action {
     pub fn tool_call(&self) -> Option<&ToolCall> {
         match &self.work {
             Work::Tool(tool) => Some(tool),
-            Work::Described(_) | Work::Handled(_) | Work::PassedOn => None,
+            Work::Described(_) | Work::Handled(_) | Work::Question(_) | Work::PassedOn => None,
+        }
+    }
+
+    /// The server that a call of it asks for a prompt or a resource; `None`: it asks none.
+    pub(crate) fn asks(&self) -> Option<&Upstream> {
+        match &self.work {
+            Work::Question(upstream) => Some(upstream),
+            Work::Described(_) | Work::Handled(_) | Work::Tool(_) | Work::PassedOn => None,
         }
     }
 
@@ -251,6 +260,7 @@ impl Action {
             }
             Work::Handled(handled) => Ok(Outgoing::to_handler(&handled.handler.name, input)),
             Work::Tool(tool) => tool.render(input),
+            Work::Question(upstream) => asking::render(upstream, input),
             Work::PassedOn => raw_request::render(input),
         }
     }

@@ -16,7 +16,8 @@ const HOLD_TTL: Duration = Duration::from_hours(24);
 
 impl Catalogue {
     /// The action that a call means: one of the catalogue by its name, or on fetch and via the passing on of a request
-    /// with the credential that it names. `None`: there is none.
+    /// with the credential that it names, or on MCP a question to a server. `None`:
+    /// there is none.
     pub fn action_for(
         &self,
         surface: Surface,
@@ -24,7 +25,7 @@ impl Catalogue {
         arguments: &Map<String, Value>,
     ) -> Option<Arc<Action>> {
         if !surface.takes_requests() {
-            return self.action(name).cloned();
+            return self.action(name).cloned().or_else(|| self.question(surface, name, arguments));
         }
         // A call that names no credential goes on to where every fault of its input is told.
         let credential = match raw_request::credential(arguments) {

@@ -82,6 +82,7 @@ impl Action {
                     tool.upstream().name,
                     tool.upstream().url
                 ),
+                Work::Question(upstream) => format!("a question to {}, at {}", upstream.name, upstream.url),
                 Work::PassedOn => "the request of its caller".to_owned(),
             },
             dry_run: described.and_then(|described| described.dry_run.as_ref()).map(RequestTemplate::written),

@@ -309,6 +309,24 @@ tool = { upstream = "a", name = "x", arguments = 3 }
 }
 
 #[test]
+fn mistakes_of_what_an_upstream_passes_on() {
+    let text = r#"
+[[upstream]]
+name = "a"
+url = "https://a.example/mcp"
+prompts = "all"
+resources = ["tickets:", "", "tickets", "Tickets:", "/docs/", "file:///srv/docs/"]
+"#;
+    insta::assert_snapshot!(mistakes(text), @r#"
+    c.toml:5:11: “prompts” is a string; expected true or false
+    c.toml:6:26: this is no beginning of URIs; expected at least a scheme and its colon, such as “tickets:”
+    c.toml:6:30: this is no beginning of URIs; expected at least a scheme and its colon, such as “tickets:”
+    c.toml:6:41: this is no beginning of URIs; expected at least a scheme and its colon, such as “tickets:”
+    c.toml:6:53: this is no beginning of URIs; expected at least a scheme and its colon, such as “tickets:”
+    "#);
+}
+
+#[test]
 fn mistakes_of_credentials() {
     let text = r#"
 [[credential]]

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwapOption;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::address::Address;
@@ -12,8 +13,9 @@ use super::mistake::{Notes, Wrong};
 use super::names::Names;
 use super::template::{Scope, Vocabulary};
 use crate::credential::Credential;
+use crate::upstream::{Dialect, Question};
 
-const KEYS: &[&str] = &["name", "url", "credential", "tools"];
+const KEYS: &[&str] = &["name", "url", "credential", "tools", "prompts", "resources"];
 
 /// Room for the tool's name in the name of an action.
 const LONGEST_NAME: usize = 32;
@@ -29,12 +31,57 @@ pub struct Upstream {
     pub credential: Option<Arc<Credential>>,
     /// The tools that become actions by themselves; `None`: all.
     tools: Option<Vec<String>>,
+    /// Whether callers may ask for its prompts.
+    pub prompts: bool,
+    /// What the URIs begin with of the resources that callers may ask for; empty: they may ask for none.
+    pub resources: Vec<String>,
+    /// How it is spoken to; `None`: it was never reached.
+    dialect: Arc<ArcSwapOption<Dialect>>,
 }
 
 impl Upstream {
     /// Whether this tool becomes an action by itself.
     pub fn offers(&self, tool: &str) -> bool {
         self.tools.as_ref().is_none_or(|tools| tools.iter().any(|listed| listed == tool))
+    }
+
+    /// Whether callers may ask for the resource with this URI. It has to be written as everybody would write it, or
+    /// something could be asked for under another's name (`docs:///../secret`).
+    pub fn covers(&self, uri: &str) -> bool {
+        self.covers_template(uri) && Url::parse(uri).is_ok_and(|parsed| parsed.as_str() == uri)
+    }
+
+    /// Whether callers may ask for resources with URIs of this form.
+    pub fn covers_template(&self, template: &str) -> bool {
+        self.resources.iter().any(|beginning| template.starts_with(beginning.as_str()))
+    }
+
+    /// Whether callers may ask this.
+    pub(super) fn takes(&self, question: Question, params: &Map<String, Value>) -> bool {
+        let text = |pointer: [&str; 2]| {
+            let [outer, inner] = pointer;
+            params.get(outer).and_then(|value| value.get(inner)?.as_str())
+        };
+        match question {
+            Question::Prompts | Question::Prompt => self.prompts,
+            Question::Resources | Question::Templates => !self.resources.is_empty(),
+            Question::Resource => {
+                params.get("uri").and_then(Value::as_str).is_some_and(|uri| self.covers(uri))
+            }
+            Question::Completion => match (text(["ref", "type"]), text(["ref", "uri"])) {
+                (Some("ref/prompt"), _) => self.prompts,
+                (Some("ref/resource"), Some(template)) => self.covers_template(template),
+                _ => false,
+            },
+        }
+    }
+
+    pub(crate) fn dialect(&self) -> Option<Arc<Dialect>> {
+        self.dialect.load_full()
+    }
+
+    pub(crate) fn set_dialect(&self, dialect: Option<Dialect>) {
+        self.dialect.store(dialect.map(Arc::new));
     }
 }
 
@@ -64,7 +111,27 @@ pub(super) fn read(
     let tools = section
         .get("tools")
         .map(|_| section.texts("tools").into_iter().map(|(text, _)| text.to_owned()).collect());
-    Some(Upstream { name: name?.to_owned(), url: url?, credential, tools })
+    let prompts = section.boolean("prompts", false);
+    let resources = resources(&section);
+    let dialect = Arc::default();
+    Some(Upstream { name: name?.to_owned(), url: url?, credential, tools, prompts, resources, dialect })
+}
+
+/// What the URIs of the resources begin with: at least with their whole scheme.
+fn resources(section: &Section<'_>) -> Vec<String> {
+    let mut beginnings = Vec::new();
+    for (text, span) in section.texts("resources") {
+        let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
+            && scheme.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c));
+        if is_scheme {
+            beginnings.push(text.to_owned());
+        } else {
+            let wrong = Wrong::new("this is no beginning of URIs");
+            section.notes.add(span, wrong.expected("at least a scheme and its colon, such as “tickets:”"));
+        }
+    }
+    beginnings
 }
 
 fn credential(

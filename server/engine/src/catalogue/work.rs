@@ -1,11 +1,14 @@
 //! What a call of an action does: send a request that the catalogue describes, run a handler written in Rust, call a tool
-//! of an MCP server, or pass on a request that its caller wrote.
+//! of an MCP server, ask one for a prompt or a resource, or pass on a request that its caller wrote.
+
+use std::sync::Arc;
 
 use super::preview::PreviewTemplate;
 use super::refusals::RefusalRule;
 use super::request::RequestTemplate;
 use super::template::Template;
 use super::tool::ToolCall;
+use super::upstream::Upstream;
 use crate::handler::Named;
 
 /// What a call of an action does.
@@ -17,6 +20,8 @@ pub(super) enum Work {
     Handled(Box<Handled>),
     /// Calls a tool of an MCP server.
     Tool(Box<ToolCall>),
+    /// Asks an MCP server for a prompt, a resource or a list of them.
+    Question(Arc<Upstream>),
     /// Passes on the request that is its input (fetch and via).
     PassedOn,
 }
@@ -61,7 +66,7 @@ impl Work {
     pub(super) fn described(&self) -> Option<&Described> {
         match self {
             Self::Described(described) => Some(described),
-            Self::Handled(_) | Self::Tool(_) | Self::PassedOn => None,
+            Self::Handled(_) | Self::Tool(_) | Self::Question(_) | Self::PassedOn => None,
         }
     }
 
@@ -71,7 +76,7 @@ impl Work {
             Self::Described(described) => Some(&described.telling),
             Self::Handled(handled) => Some(&handled.telling),
             Self::Tool(tool) => Some(&tool.telling),
-            Self::PassedOn => None,
+            Self::Question(_) | Self::PassedOn => None,
         }
     }
 }

@@ -35,6 +35,8 @@ async fn read(engine: &Engine, call: Call<Cleared>) -> Answered {
         (handling::read(engine, handler, &head, &ready).await, None)
     } else if head.action.tool_call().is_some() {
         (upstream::read(engine, &head.action, &ready.input, outgoing).await, None)
+    } else if let Some(server) = head.action.asks() {
+        (upstream::answer(engine, server, outgoing).await, None)
     } else {
         let (sent, opened) = sending::attempt_for(engine, head.id, credential, outgoing, None).await;
         (conclude(&head.action, &ready.input, sent), opened)

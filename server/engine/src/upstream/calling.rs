@@ -1,4 +1,4 @@
-//! One call of a tool: one POST, and what its answer says about what happened.
+//! One call of a tool, or one question: one POST, and what its answer says about what happened.
 
 use model::{CallStatus, Outcome, Refusal};
 use serde_json::{Map, Value};
@@ -7,8 +7,7 @@ use super::answer::Reply;
 use super::asking::{Asked, ask};
 use super::dialect::Dialect;
 use super::listing::{self, Opened};
-use super::pin::Pin;
-use crate::catalogue::{Action, ToolCall};
+use crate::catalogue::{Action, Upstream};
 use crate::conclusion::{Conclusion, never_left};
 use crate::egress::NeverLeft;
 use crate::engine::Engine;
@@ -41,14 +40,14 @@ pub(crate) async fn carry_out(
         Ok(_) => return changed(),
         Err(error) => return Conclusion::failed(error.into(), None),
     }
-    let opened = match open(engine, tool, &pin).await {
+    let opened = match open(engine, tool.upstream(), &pin.dialect).await {
         Ok(opened) => opened,
         Err(refusal) => return Conclusion::failed(refusal, None),
     };
     if opened.is_some() && !sending::holds_lease(engine, row).await {
         return Conclusion::given_up(row.id);
     }
-    let asked = send(engine, tool, opened, stored.outgoing.clone(), stored.key.as_deref()).await;
+    let asked = send(engine, tool.upstream(), opened, stored.outgoing.clone(), stored.key.as_deref()).await;
     conclude(action, &stored.input, asked)
 }
 
@@ -57,16 +56,27 @@ pub(crate) async fn read(engine: &Engine, action: &Action, input: &Value, outgoi
     let Some((tool, pin)) = action.tool_call().and_then(|tool| Some((tool, tool.pin()?))) else {
         return Conclusion::failed(never_left(NeverLeft::ToolChanged), None);
     };
-    match open(engine, tool, &pin).await {
-        Ok(opened) => conclude(action, input, send(engine, tool, opened, outgoing, None).await),
+    match open(engine, tool.upstream(), &pin.dialect).await {
+        Ok(opened) => conclude(action, input, send(engine, tool.upstream(), opened, outgoing, None).await),
+        Err(refusal) => Conclusion::failed(refusal, None),
+    }
+}
+
+/// A question about prompts or resources. It needs no row either.
+pub(crate) async fn answer(engine: &Engine, upstream: &Upstream, outgoing: Outgoing) -> Conclusion {
+    let Some(dialect) = upstream.dialect() else {
+        return Conclusion::failed(Refusal::UpstreamUnreachable, None);
+    };
+    match open(engine, upstream, &dialect).await {
+        Ok(opened) => concluded(send(engine, upstream, opened, outgoing, None).await),
         Err(refusal) => Conclusion::failed(refusal, None),
     }
 }
 
 /// The session, where the server wants one before it takes the call. It is none of the effect.
-async fn open(engine: &Engine, tool: &ToolCall, pin: &Pin) -> Result<Option<Opened>, Refusal> {
-    match pin.dialect {
-        Dialect::Session(_) => listing::open(engine, tool.upstream()).await.map(Some),
+async fn open(engine: &Engine, upstream: &Upstream, dialect: &Dialect) -> Result<Option<Opened>, Refusal> {
+    match dialect {
+        Dialect::Session(_) => listing::open(engine, upstream).await.map(Some),
         Dialect::Stateless | Dialect::Plain(_) => Ok(None),
     }
 }
@@ -74,16 +84,62 @@ async fn open(engine: &Engine, tool: &ToolCall, pin: &Pin) -> Result<Option<Open
 /// The one request with an effect.
 async fn send(
     engine: &Engine,
-    tool: &ToolCall,
+    upstream: &Upstream,
     opened: Option<Opened>,
     outgoing: Outgoing,
     key: Option<&str>,
 ) -> Asked {
-    let credential = tool.upstream().credential.as_deref();
+    let credential = upstream.credential.as_deref();
     let Some(opened) = opened else { return ask(engine, credential, outgoing, key).await };
     let asked = ask(engine, credential, opened.within(outgoing), key).await;
-    listing::close(engine, tool.upstream(), &opened);
+    listing::close(engine, upstream, &opened);
     asked
+}
+
+/// What follows from the answer to a question. Its words stay the server's: a refusal is told in fixed ones.
+fn concluded(asked: Asked) -> Conclusion {
+    let (status, reply) = match asked {
+        Asked::NeverLeft(why) => return Conclusion::failed(never_left(why), None),
+        Asked::Unknown => return Conclusion::failed(Refusal::UpstreamFailed(None), None),
+        Asked::Answered { status, reply, .. } => (status, reply),
+    };
+    match (status, reply) {
+        (200..500, Some(Reply::Error { code, .. })) if code != INTERNAL_ERROR => {
+            refused(said_no("The server has no such thing, or does not give it."), status)
+        }
+        (200..300, Some(Reply::Result(mut result))) => match kind(&result) {
+            Kind::Complete => {
+                result.retain(|name, _| !OF_THE_CONNECTION.contains(&name.as_str()));
+                done(Value::Object(result), None, status)
+            }
+            Kind::AsksBack => {
+                refused(said_no("The server asks its caller back, which cannot be answered here."), status)
+            }
+            Kind::Unknown => Conclusion::failed(Refusal::UpstreamFailed(Some(status)), Some(status)),
+        },
+        _ => Conclusion::failed(Refusal::UpstreamFailed(Some(status)), Some(status)),
+    }
+}
+
+/// What of a result is between the desk and the server alone.
+const OF_THE_CONNECTION: [&str; 4] = ["resultType", "_meta", "ttlMs", "cacheScope"];
+
+/// What a result says it is.
+enum Kind {
+    /// The whole answer.
+    Complete,
+    /// A question in return.
+    AsksBack,
+    /// Something that the desk has not said it understands.
+    Unknown,
+}
+
+fn kind(result: &Map<String, Value>) -> Kind {
+    match result.get("resultType").and_then(Value::as_str) {
+        None | Some("complete") => Kind::Complete,
+        Some("input_required") => Kind::AsksBack,
+        Some(_) => Kind::Unknown,
+    }
 }
 
 /// What follows from the answer (the table “What a send can end as”). A status alone says that the call was heard; only
@@ -114,13 +170,12 @@ fn conclude(action: &Action, input: &Value, asked: Asked) -> Conclusion {
 }
 
 fn of_result(action: &Action, input: &Value, mut result: Map<String, Value>, status: u16) -> Conclusion {
-    match result.get("resultType").and_then(Value::as_str) {
-        None | Some("complete") => {}
-        Some("input_required") => {
+    match kind(&result) {
+        Kind::Complete => {}
+        Kind::AsksBack => {
             return refused(said_no("The tool asks its caller back, which cannot be answered here."), status);
         }
-        // Something that the desk has not said it understands.
-        Some(_) => return Conclusion::in_doubt(Some(status)),
+        Kind::Unknown => return Conclusion::in_doubt(Some(status)),
     }
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         return refused(said_no("The tool ended with an error of its own."), status);
@@ -129,10 +184,14 @@ fn of_result(action: &Action, input: &Value, mut result: Map<String, Value>, sta
     result.retain(|name, _| matches!(name.as_str(), "content" | "structuredContent"));
     let output = action.project(&Value::Object(result));
     let reply = if action.has_reply() { action.reply(input, &output) } else { reply };
+    done(output, reply, status)
+}
+
+fn done(result: Value, reply: Option<String>, status: u16) -> Conclusion {
     Conclusion {
         status: CallStatus::Done,
         refusal: None,
-        result: Some(StoredResult { reply, result: output }),
+        result: Some(StoredResult { result, reply }),
         upstream_status: Some(status),
         receipt: Some(Outcome::Done),
         keeps_key: true,

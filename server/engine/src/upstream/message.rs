@@ -15,7 +15,8 @@ pub(super) const ID: u64 = 1;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// What a request is about.
+pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The session that a request belongs to.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 

@@ -132,6 +132,9 @@ impl Engine {
         }
         let rows = self.store().upstream_tools().await?;
         let dialects = self.store().upstream_dialects().await?;
+        for upstream in self.written().upstreams() {
+            upstream.set_dialect(dialects.get(&upstream.name).cloned());
+        }
         let pins = rows.iter().filter(|row| row.stand() == Stand::Pinned).filter_map(|row| {
             let definition = row.taken.clone()?;
             let dialect = dialects.get(&row.upstream)?.clone();

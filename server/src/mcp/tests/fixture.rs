@@ -28,6 +28,9 @@ pub(super) const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 /// The revision without sessions.
 pub(super) const NEWEST: &str = "2026-07-28";
 
+/// A server whose prompts and resources are open, and which was never reached.
+pub(super) const UNREACHED: &str = "[[upstream]]\nname = \"t\"\nurl = \"http://UPSTREAM/mcp\"\ncredential = \"house\"\nprompts = true\nresources = [\"tickets:\"]\n";
+
 pub(super) struct House {
     pub(super) engine: Engine,
     pub(super) app: Router,
@@ -198,7 +201,7 @@ impl Client {
 
     /// This message with these headers, and the name of what it is about where its revision wants one.
     pub(super) async fn send(&self, message: &Value, headers: &[(&'static str, String)]) -> Reply {
-        let about = ["name", "taskId"].iter().find_map(|key| message["params"][key].as_str());
+        let about = ["name", "taskId", "uri"].iter().find_map(|key| message["params"][key].as_str());
         let named = about.filter(|_| self.version == NEWEST).map(|name| ("mcp-name", name.to_owned()));
         let headers: Vec<_> = headers.iter().cloned().chain(named).collect();
         self.send_unnamed(message, &headers).await

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::fixture::{Client, House, NEWEST, Reply, send};
+use super::fixture::{Client, House, NEWEST, Reply, UNREACHED, send};
 
 /// How many cases a usual run has.
 const CASES: u32 = 256;
@@ -45,6 +45,7 @@ fn messages() -> Vec<Value> {
     });
     let call = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments, "_meta": meta });
     let request = |method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let about = json!({ "type": "ref/prompt", "name": "t_greet" });
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } });
     vec![
         request("initialize", hello),
@@ -61,6 +62,15 @@ fn messages() -> Vec<Value> {
         request("tasks/get", json!({ "taskId": "call_01h455vb4pex5vsknk084sn02q", "_meta": meta })),
         request("tasks/update", json!({ "taskId": "x", "inputResponses": {}, "_meta": meta })),
         request("tasks/cancel", json!({ "taskId": "call_01h455vb4pex5vsknk084sn02q", "_meta": meta })),
+        request("prompts/list", json!({ "_meta": meta })),
+        request("prompts/get", json!({ "name": "t_greet", "arguments": { "who": "bo" }, "_meta": meta })),
+        request("resources/list", json!({ "cursor": "x", "_meta": meta })),
+        request("resources/templates/list", json!({ "_meta": meta })),
+        request("resources/read", json!({ "uri": "tickets://87", "_meta": meta })),
+        request(
+            "completion/complete",
+            json!({ "ref": about, "argument": { "name": "who", "value": "b" }, "_meta": meta }),
+        ),
         request("ping", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }),
         json!([request("ping", json!({})), request("tools/list", json!({}))]),
@@ -214,7 +224,7 @@ fn answer(
 #[test]
 fn no_message_makes_the_desk_fall_over() {
     let runtime = Runtime::new().expect("a runtime");
-    let house = runtime.block_on(House::open());
+    let house = runtime.block_on(House::open_with(UNREACHED));
     let client = house.plain(&house.quick);
     let header = || {
         let word = select(vec!["tools/call", "tools/list", "count", "note", "tasks/get", "\u{e9}", "", "x"]);
@@ -226,8 +236,8 @@ fn no_message_makes_the_desk_fall_over() {
     let strategy = (select(messages()), turns, version, prop::bool::ANY, header(), header());
     fuzz(&strategy, |(message, turns, version, agrees, method, name)| {
         let own = |key: &str| message[key].as_str().map(str::to_owned);
-        let named =
-            message["params"]["name"].as_str().or(message["params"]["taskId"].as_str()).map(str::to_owned);
+        let params = &message["params"];
+        let named = ["name", "taskId", "uri"].iter().find_map(|key| params[*key].as_str()).map(str::to_owned);
         let (method, name) = if agrees { (own("method"), named) } else { (method, name) };
         let headers = [
             ("mcp-protocol-version", version.map(str::to_owned)),

@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::fixture::{House, LEGACY, NEWEST, send};
+use super::fixture::{House, LEGACY, NEWEST, UNREACHED, send};
 
 fn bare(key: Option<&str>) -> http::request::Builder {
     let request = Request::post("/mcp")
@@ -195,6 +195,36 @@ async fn a_surface_that_is_off_is_not_there() {
     let house = House::open_with("[surfaces]\nmcp = false").await;
     let reply = send(&house.app, bare(Some(&house.careful)).body(Body::from(PING)).expect("a request")).await;
     assert_eq!((reply.status, &reply.json["code"]), (404, &json!("not_found")));
+}
+
+/// Whether there is such a method, and what is told of a server that cannot be asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn prompts_and_resources_are_there_where_the_catalogue_opens_them() {
+    let questions = [
+        ("prompts/list", json!({}), -32603),
+        ("prompts/get", json!({ "name": "t_greet" }), -32603),
+        ("prompts/get", json!({ "name": "greet" }), -32602),
+        ("resources/list", json!({}), -32603),
+        ("resources/templates/list", json!({}), -32603),
+        ("resources/read", json!({ "uri": "tickets://87" }), -32603),
+        ("resources/read", json!({ "uri": "file:///etc/hosts" }), -32602),
+    ];
+    let (closed, open) = (House::open().await, House::open_with(UNREACHED).await);
+    for (method, params, code) in questions {
+        for (house, key, expected) in
+            [(&closed, &closed.quick, -32601), (&open, &open.quick, code), (&open, &open.narrow, -32601)]
+        {
+            let reply = house.plain(key).ask(method, params.clone()).await;
+            assert_eq!(reply.json["error"]["code"], expected, "{method} {params}: {}", reply.text);
+            assert!(reply.status < 500, "{method}: {}", reply.status);
+        }
+    }
+    let found = async |house: &House, key: &str| {
+        let told = house.plain(key).ask("server/discover", json!({})).await;
+        told.json["result"]["capabilities"].get("prompts").is_some()
+    };
+    assert!(found(&open, &open.quick).await);
+    assert!(!found(&open, &open.narrow).await && !found(&closed, &closed.quick).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,7 +127,12 @@ test('a call is confirmed with one, and with nothing else', async ({ page, desk,
   await expect(page.getByRole('main')).toContainText('with a passkey');
 });
 
-test('an override takes one too', async ({ page, desk, agent, upstream }) => {
+test('an override takes one too, also in a browser that knows no JSON of passkeys', async ({ page, desk, agent, upstream }) => {
+  await page.addInitScript(() => {
+    delete PublicKeyCredential.parseCreationOptionsFromJSON;
+    delete PublicKeyCredential.parseRequestOptionsFromJSON;
+    delete PublicKeyCredential.prototype.toJSON;
+  });
   await authenticator(page);
   await signIn(page, await desk.addPerson('Olga', 'operator'));
   const { id } = await pay(agent);

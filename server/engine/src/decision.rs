@@ -49,7 +49,7 @@ pub(crate) enum Along {
     /// Nothing.
     Nothing,
     /// What whoever confirms has proved anew who they are with.
-    Proof(StepUp),
+    Proof(Box<StepUp>),
     /// That more like it is let through.
     Grant(GrantWanted),
 }
@@ -84,7 +84,8 @@ impl Engine {
         decision: Decision,
         proof: Option<StepUp>,
     ) -> Result<model::Call, Refusal> {
-        self.decide_along(decider, id, decision, proof.map_or(Along::Nothing, Along::Proof)).await
+        let along = proof.map_or(Along::Nothing, |proof| Along::Proof(Box::new(proof)));
+        self.decide_along(decider, id, decision, along).await
     }
 
     /// The same with what comes along.

@@ -66,7 +66,7 @@ impl Engine {
     pub fn ask_to_sign_in(&self) -> Result<Asked, Refusal> {
         let party = self.party().map_err(|_| Refusal::NotFound)?;
         let started = desk(&party, TO_ANSWER).and_then(|desk| desk.start_discoverable_authentication());
-        let (asked, state) = started.map_err(not_asked)?;
+        let (asked, state) = started.map_err(|error| not_asked(&error))?;
         let challenge = &asked.public_key.challenge;
         Ok(self.question(SIGN_IN, challenge, &asked.public_key, state).asked)
     }
@@ -123,7 +123,7 @@ impl Engine {
         let (person, id) = (me.person(), me.id().uuid());
         let started = desk(party, TO_ANSWER)
             .and_then(|desk| desk.start_passkey_registration(id, &person.email, &person.name, Some(there)));
-        let (mut asked, state) = started.map_err(not_asked)?;
+        let (mut asked, state) = started.map_err(|error| not_asked(&error))?;
         // One that is not found without being named signs nobody in; the library would rather have none that is.
         if let Some(selection) = &mut asked.public_key.authenticator_selection {
             (selection.require_resident_key, selection.resident_key) = (true, None);
@@ -146,7 +146,7 @@ impl Engine {
         }
         let passkeys: Vec<_> = rows.into_iter().map(|row| row.passkey).collect();
         let started = desk(party, lasts).and_then(|desk| desk.start_passkey_authentication(&passkeys));
-        let (asked, state) = started.map_err(not_asked)?;
+        let (asked, state) = started.map_err(|error| not_asked(&error))?;
         let challenge = &asked.public_key.challenge;
         Ok(self.question(purpose.as_str(), challenge, &asked.public_key, state))
     }
@@ -185,7 +185,7 @@ impl Engine {
 }
 
 /// The library does not ask for this: it is a mistake of the desk's own.
-fn not_asked(error: WebauthnError) -> Refusal {
+fn not_asked(error: &WebauthnError) -> Refusal {
     tracing::error!(?error, "a passkey could not be asked for");
     unfit()
 }

@@ -48,6 +48,8 @@ pub enum Purpose {
     SignIn,
     /// What a standing grant lets through.
     Grant,
+    /// What checkpoints of the ledger are signed with.
+    LedgerKey,
 }
 
 impl Purpose {
@@ -67,6 +69,7 @@ impl Purpose {
             Self::PushKey => "push_key",
             Self::SignIn => "sign_in",
             Self::Grant => "grant",
+            Self::LedgerKey => "ledger_key",
         }
     }
 }

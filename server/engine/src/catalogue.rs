@@ -42,12 +42,12 @@ mod work;
 
 use std::sync::Arc;
 
+pub use self::ledger::LedgerSettings;
 pub use action::{Action, InputRule};
 pub use approvers::Approver;
 pub use caller::{Caller, CallerKind};
 pub use composing::Unfit;
 pub use convert::Conversion;
-pub use self::ledger::LedgerSettings;
 pub use mistake::{Mistake, Mistakes};
 pub use notices::{MailSecurity, MailSettings, NoticeSettings};
 pub use preview::PreviewTemplate;
@@ -198,8 +198,18 @@ impl Catalogue {
     }
 }
 
-const KEYS: &[&str] =
-    &["server", "surfaces", "credential", "action", "upstream", "notices", "mail", "webhook", "sign_in", "ledger"];
+const KEYS: &[&str] = &[
+    "server",
+    "surfaces",
+    "credential",
+    "action",
+    "upstream",
+    "notices",
+    "mail",
+    "webhook",
+    "sign_in",
+    "ledger",
+];
 
 /// An action that a program brings along beside those of the file.
 fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -> Result<Action, Mistakes> {
@@ -259,7 +269,18 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     distinct_names(written, "action", notes);
     let actions =
         written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
-    Some(Catalogue { server, surfaces, notices, mail, sign_in, ledger, webhooks, credentials, upstreams, actions })
+    Some(Catalogue {
+        server,
+        surfaces,
+        notices,
+        mail,
+        sign_in,
+        ledger,
+        webhooks,
+        credentials,
+        upstreams,
+        actions,
+    })
 }
 
 /// The tables of `[[key]]`.

@@ -160,7 +160,9 @@ impl Engine {
             return Ok(());
         }
         let size = published.size;
-        Err(Unsigned::Forked(format!("its first {size} leaves are not those of the checkpoint that was published")))
+        Err(Unsigned::Forked(format!(
+            "its first {size} leaves are not those of the checkpoint that was published"
+        )))
     }
 
     /// The tree of the first leaves, built anew.

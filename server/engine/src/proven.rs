@@ -71,11 +71,7 @@ impl Engine {
     ///
     /// # Errors
     /// When there is no checkpoint yet, or one of `kept` is not signed by this desk.
-    pub async fn prove(
-        &self,
-        filter: Option<&ReceiptFilter>,
-        kept: &[String],
-    ) -> Result<Proven, Unproven> {
+    pub async fn prove(&self, filter: Option<&ReceiptFilter>, kept: &[String]) -> Result<Proven, Unproven> {
         let key = self.ledger_signer().await?.verifier();
         let newest = self.store().last_checkpoint().await?.ok_or(Unproven::NoCheckpoint)?;
         let open = |(at, note): (usize, &String)| {

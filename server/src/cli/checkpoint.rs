@@ -32,7 +32,8 @@ impl CheckpointCommand {
         }
         let signed = engine.checkpoint(true).await.map_err(|error| failure(&error))?;
         if self.output.json {
-            let json = json!({ "checkpoint": signed.note, "size": signed.size, "signed_at": signed.at, "key": key });
+            let json =
+                json!({ "checkpoint": signed.note, "size": signed.size, "signed_at": signed.at, "key": key });
             print_line(&json.to_string())?;
         } else {
             print_line(signed.note.trim_end_matches('\n'))?;
@@ -44,15 +45,21 @@ impl CheckpointCommand {
 /// What happened, and what to do about it.
 pub(super) fn failure(error: &Unsigned) -> Failure {
     let (undone, next) = match error {
-        Unsigned::Store(_) => ("No checkpoint was signed.", "Look at the database, then run the command again."),
-        Unsigned::Key(_) => {
-            ("No checkpoint was signed.", "Bring back the sealing key that it was sealed with: put it behind the first one.")
+        Unsigned::Store(_) => {
+            ("No checkpoint was signed.", "Look at the database, then run the command again.")
         }
+        Unsigned::Key(_) => (
+            "No checkpoint was signed.",
+            "Bring back the sealing key that it was sealed with: put it behind the first one.",
+        ),
         Unsigned::Forked(_) => (
             "No checkpoint was signed.",
             "Find out what changed the database before anything else: see docs/SECURITY.md, and keep a copy of it.",
         ),
-        Unsigned::File(_) => ("It is in the database and under /checkpoint.", "Mend the file of [ledger], then run the command again."),
+        Unsigned::File(_) => (
+            "It is in the database and under /checkpoint.",
+            "Mend the file of [ledger], then run the command again.",
+        ),
     };
     Failure::new(format!("{error}."), undone, next)
 }

@@ -28,7 +28,9 @@ pub(super) fn read(path: &Path, key: &VerifierKey) -> Result<Option<Checkpoint>,
     };
     let checkpoint = Checkpoint::open(&text, key).map_err(|error| {
         let file = path.display();
-        Unsigned::Forked(format!("{file} holds what is no checkpoint of this ledger: {error}. Move it away if it is of no use"))
+        Unsigned::Forked(format!(
+            "{file} holds what is no checkpoint of this ledger: {error}. Move it away if it is of no use"
+        ))
     })?;
     Ok(Some(checkpoint))
 }

@@ -40,12 +40,13 @@ impl Engine {
     pub(crate) async fn kept_ledger_signer(&self) -> Result<Option<Signer>, Unsigned> {
         let Some(row) = self.store().ledger_key().await? else { return Ok(None) };
         let unusable = || {
-            Unsigned::Key("the key of the ledger opens with none of the sealing keys that are here".to_owned())
+            Unsigned::Key(
+                "the key of the ledger opens with none of the sealing keys that are here".to_owned(),
+            )
         };
         let secret = self.sealer().open(Purpose::LedgerKey, PLACE, &row.secret).map_err(|_| unusable())?;
-        let secret: Zeroizing<[u8; 32]> = Zeroizing::new(
-            Zeroizing::new(secret).as_slice().try_into().map_err(|_| unusable())?,
-        );
+        let secret: Zeroizing<[u8; 32]> =
+            Zeroizing::new(Zeroizing::new(secret).as_slice().try_into().map_err(|_| unusable())?);
         Signer::new(&row.origin, &secret).map(Some).ok_or_else(unusable)
     }
 }

@@ -256,8 +256,7 @@ impl Tx {
         }
         query.execute(&mut *self.inner).await?;
         let places = (1..=leaves.len()).map(|at| format!("${at}")).collect::<Vec<_>>().join(", ");
-        let sql =
-            sqlx::AssertSqlSafe(format!("DELETE FROM ledger_waiting WHERE record_id IN ({places})"));
+        let sql = sqlx::AssertSqlSafe(format!("DELETE FROM ledger_waiting WHERE record_id IN ({places})"));
         let query = leaves.iter().fold(sqlx::query(sql), |query, leaf| query.bind(&leaf.record));
         query.execute(&mut *self.inner).await?;
         Ok(())

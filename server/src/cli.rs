@@ -218,8 +218,8 @@ mod tests {
             "countersign receipts export --json",
             "countersign receipts export --format jsonl --out receipts.jsonl --force --agent A",
             "countersign receipts export --proofs --checkpoint a.txt --checkpoint b.txt --out receipts.jsonl --person E",
-            "countersign receipts verify receipts.jsonl --checkpoint a.txt --checkpoint b.txt --key K --allow-pruned --json",
-            "countersign receipts verify - --key K",
+            "countersign receipts verify receipts.jsonl --checkpoint a.txt --checkpoint b.txt --key PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW --allow-pruned --json",
+            "countersign receipts verify - --key PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
             "countersign checkpoint --json",
             "countersign checkpoint --key",
             "countersign import openapi api.json",
@@ -268,6 +268,7 @@ mod tests {
         assert_eq!(refused("countersign receipts export --checkpoint a"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign receipts export --proofs --format csv"), ErrorKind::ArgumentConflict);
         assert_eq!(refused("countersign receipts verify x.jsonl"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign receipts verify x.jsonl --key K"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign import mcp nowhere"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign upstream accept tickets"), ErrorKind::MissingRequiredArgument);

@@ -11,6 +11,7 @@ use ledger::note::VerifierKey;
 use ledger::{Report, Word, verify};
 use model::{Answer, Finding, Refusal, Settlement};
 use serde_json::json;
+use sqlx::Connection as _;
 
 const DAY: i64 = 86_400;
 
@@ -317,4 +318,50 @@ on_both! {
         let signed = desk.engine.checkpoint(false).await.expect("signed");
         assert!(signed.note.contains(&format!("\n— {} ", key.split('+').next().expect("a name"))));
     }
+}
+
+/// A database of the version before the ledger, with a receipt and its settlement.
+async fn of_before(database: &desk::Database) {
+    let kind = if database.file().is_some() { "sqlite" } else { "postgres" };
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(kind);
+    if let Some(file) = database.file() {
+        std::fs::File::create(file).expect("made");
+    }
+    sqlx::any::install_default_drivers();
+    let mut connection = sqlx::AnyConnection::connect(&database.url()).await.expect("a connection");
+    let migrations = sqlx::migrate::Migrator::new(folder).await.expect("migrations");
+    migrations.run_to(17, &mut connection).await.expect("migrated");
+    connection.close().await.expect("closed");
+    database
+        .run(
+            "INSERT INTO receipts (id, at, call_id, action, surface, method, url, host, body_size, body_sha256, approval_kind, approval_by, outcome) \
+             VALUES ('rct_01h455vb4pex5vsknk084sn02q', 1700000000000000, 'call_01h455vb4pex5vsknk084sn02q', 'note', 'api', 'POST', \
+             'https://a.example/', 'a.example', 0, '', 'none', '[]', 'in_doubt'); \
+             INSERT INTO receipt_amendments (id, receipt_id, at, outcome) \
+             VALUES ('rct_01h455vb4pex5vsknk084sn03r', 'rct_01h455vb4pex5vsknk084sn02q', 1700000001000000, 'settled_happened')",
+        )
+        .await
+        .expect("written");
+}
+
+async fn become_leaves(desk: Desk) {
+    assert_eq!(count(&desk, "ledger_waiting").await, 2);
+    write(&desk, &desk.engine, "of now").await;
+    let signed = desk.engine.checkpoint(false).await.expect("signed");
+    let report = audited(&desk.engine, &[signed.note]).await;
+    assert_eq!((report.verdict(), report.records), (None, 3), "{report:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receipts_of_before_become_leaves_on_sqlite() {
+    let database = desk::sqlite();
+    of_before(&database).await;
+    become_leaves(Desk::on(database).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receipts_of_before_become_leaves_on_postgres() {
+    let Some(database) = desk::postgres().await else { return };
+    of_before(&database).await;
+    become_leaves(Desk::on(database).await).await;
 }

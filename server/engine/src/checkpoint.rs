@@ -36,6 +36,9 @@ pub enum Unsigned {
     /// What is there is not what was signed before.
     #[error("the ledger is not the one that was signed: {0}")]
     Forked(String),
+    /// The file that it is written to holds something else, or cannot be read.
+    #[error("the file of the published checkpoint cannot be used: {0}")]
+    Published(String),
     /// It is signed, and not in its file.
     #[error("the checkpoint is signed, and cannot be written to {0}")]
     File(String),
@@ -69,10 +72,12 @@ impl Engine {
         };
         while self.sequence().await? {}
         let signed = self.sign(published.as_ref(), whole).await?;
-        if let Some(path) = &file
-            && published.is_none_or(|published| published.size < signed.size)
-        {
-            file::write(path, &signed.note)?;
+        if let Some(path) = &file {
+            // Another node may have written a later one meanwhile.
+            let published = file::read(path, &self.ledger_signer().await?.verifier())?;
+            if published.is_none_or(|published| published.size < signed.size) {
+                file::write(path, &signed.note)?;
+            }
         }
         Ok(signed)
     }

@@ -299,7 +299,7 @@ on_both! {
         assert_eq!((published(), count(&desk, "ledger_checkpoints").await), (second.note, 1), "nothing was signed");
 
         std::fs::write(&file, "a shopping list\n").expect("written");
-        assert!(matches!(desk.engine.checkpoint(false).await, Err(Unsigned::Forked(_))));
+        assert!(matches!(desk.engine.checkpoint(false).await, Err(Unsigned::Published(_))));
         assert_eq!(published(), "a shopping list\n", "it is not written over");
     }
 }

@@ -60,7 +60,9 @@ fn one(index: u64) -> Leaf {
 
 fn head(count: u64, signer: &Signer) -> String {
     let mut tree = Frontier::new();
-    (0..count).for_each(|index| tree.push(one(index).hash));
+    for index in 0..count {
+        tree.push(one(index).hash);
+    }
     Checkpoint { origin: "desk.example".to_owned(), size: count, root: tree.root() }.sign(signer)
 }
 

@@ -113,25 +113,25 @@ impl VerifierKey {
     }
 }
 
+/// Who is said to have signed, and the signature with the id of its key.
+type Claim<'n> = (&'n str, Vec<u8>);
+
 /// The text of a note, and who is said to have signed it how.
-fn parts(note: &str) -> Result<(&str, Vec<(&str, Vec<u8>)>), Untrusted> {
+fn parts(note: &str) -> Result<(&str, Vec<Claim<'_>>), Untrusted> {
     let is_plain = !note.chars().any(|c| c < ' ' && c != '\n');
     let split = note.rfind("\n\n").filter(|_| is_plain && note.len() <= LONGEST);
     let (text, signatures) = note.split_at(split.ok_or(Untrusted::Malformed)? + 1);
     let lines = signatures[1..].strip_suffix('\n').ok_or(Untrusted::Malformed)?;
-    let read = |line: &'_ str| -> Option<(usize, usize, Vec<u8>)> {
-        let rest = line.strip_prefix("— ")?;
-        let (name, signature) = rest.split_once(' ')?;
-        let signature = STANDARD.decode(signature).ok().filter(|bytes| bytes.len() > 4)?;
-        let begin = line.len() - rest.len();
-        is_name(name).then_some((begin, begin + name.len(), signature))
-    };
-    let mut all = Vec::new();
-    for line in lines.split('\n') {
-        let (begin, end, signature) = read(line).ok_or(Untrusted::Malformed)?;
-        all.push((&line[begin..end], signature));
-    }
-    if all.len() > MOST_SIGNATURES { Err(Untrusted::Malformed) } else { Ok((text, all)) }
+    let claims: Option<Vec<_>> = lines.split('\n').map(claim).collect();
+    let claims = claims.filter(|claims| claims.len() <= MOST_SIGNATURES).ok_or(Untrusted::Malformed)?;
+    Ok((text, claims))
+}
+
+/// What a line below a note claims.
+fn claim(line: &str) -> Option<Claim<'_>> {
+    let (name, signature) = line.strip_prefix("— ")?.split_once(' ')?;
+    let signature = STANDARD.decode(signature).ok().filter(|bytes| bytes.len() > 4)?;
+    is_name(name).then_some((name, signature))
 }
 
 impl fmt::Display for VerifierKey {

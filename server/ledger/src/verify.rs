@@ -92,7 +92,7 @@ fn heads(header: &Header, key: &VerifierKey, kept: &[String], report: &mut Repor
         match Checkpoint::open(note, key) {
             Ok(checkpoint) => roots.add(&checkpoint, report),
             Err(error) => {
-                report.find(Word::BadSignature, None, format!("{whose} cannot be trusted: {error}."))
+                report.find(Word::BadSignature, None, format!("{whose} cannot be trusted: {error}."));
             }
         }
     }

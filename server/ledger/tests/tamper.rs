@@ -12,12 +12,16 @@ use serde_json::json;
 /// The true leaves, their newer head as a note, and the older one: signing takes long where nothing is optimised.
 static TRUE: LazyLock<(Vec<Leaf>, String, String)> = LazyLock::new(|| {
     let all: Vec<_> = (0..NEW).map(|index| leaf(index, "https://a.example/things")).collect();
-    let (new, old) = (signed(&all), signed(&all[..OLD as usize]));
+    let (new, old) = (signed(&all), signed(&all[..BEGUN]));
     (all, new, old)
 });
 
 const OLD: u64 = 21;
 const NEW: u64 = 37;
+
+// The same, to count leaves here.
+const BEGUN: usize = 21;
+const ALL: usize = 37;
 
 fn signer() -> Signer {
     Signer::new("desk.example", &[7; 32]).expect("a name")
@@ -43,7 +47,9 @@ fn leaves() -> Vec<Leaf> {
 
 fn root(leaves: &[Leaf]) -> Hash {
     let mut tree = Frontier::new();
-    leaves.iter().for_each(|leaf| tree.push(leaf.hash));
+    for leaf in leaves {
+        tree.push(leaf.hash);
+    }
     tree.root()
 }
 
@@ -69,7 +75,7 @@ fn header(extent: Extent, lines: usize, all: &[Leaf]) -> Header {
         extent,
         lines: lines as u64,
         key: signer().verifier().to_string(),
-        old: Some(note(&all[..OLD as usize])),
+        old: Some(note(&all[..BEGUN])),
         new: note(all),
         consistency: Vec::new(),
     }
@@ -91,7 +97,7 @@ fn whole(all: &[Leaf], lines: &[Leaf]) -> String {
 fn selection(all: &[Leaf], indexes: &[usize]) -> (Header, Vec<Leaf>) {
     let tree = Tree::of(all.iter().map(|leaf| leaf.hash).collect());
     let mut header = header(Extent::Selection, indexes.len(), all);
-    let proof = tree.consistency(OLD as usize).expect("not longer");
+    let proof = tree.consistency(BEGUN).expect("not longer");
     header.consistency = vec![Consistency { size: OLD, proof }];
     let lines = indexes.iter().map(|at| Leaf { proof: tree.inclusion(*at), ..all[*at].clone() }).collect();
     (header, lines)
@@ -100,7 +106,7 @@ fn selection(all: &[Leaf], indexes: &[usize]) -> (Header, Vec<Leaf>) {
 /// Judged with the two heads that an auditor kept of the true leaves.
 fn judged(export: &str) -> Report {
     let all = leaves();
-    let kept = [note(&all[..OLD as usize]), note(&all)];
+    let kept = [note(&all[..BEGUN]), note(&all)];
     verify(export.as_bytes(), &signer().verifier(), &kept).expect("an export")
 }
 
@@ -168,9 +174,7 @@ fn another_history_of_the_same_key_is_a_fork() {
     assert_eq!(verdict(&export(&forged, &longer)), Some(Word::Forked));
     let (mut forged, lines) = selection(&longer, &[4, 5]);
     let tree = Tree::of(longer.iter().map(|leaf| leaf.hash).collect());
-    forged
-        .consistency
-        .push(Consistency { size: NEW, proof: tree.consistency(NEW as usize).expect("not longer") });
+    forged.consistency.push(Consistency { size: NEW, proof: tree.consistency(ALL).expect("not longer") });
     assert_eq!(verdict(&export(&forged, &lines)), Some(Word::Forked));
 }
 
@@ -323,7 +327,7 @@ impl Tamper {
 
 proptest! {
     #[test]
-    fn any_change_of_a_whole_export_is_told_by_its_word(tamper in tamper(NEW as usize)) {
+    fn any_change_of_a_whole_export_is_told_by_its_word(tamper in tamper(ALL)) {
         let all = leaves();
         let mut lines = all.clone();
         let word = tamper.word(&lines);
@@ -355,7 +359,7 @@ proptest! {
         let at = at % other.len();
         other[at] = byte;
         prop_assume!(other[at] != text[at]);
-        let kept = [note(&all[..OLD as usize]), note(&all)];
+        let kept = [note(&all[..BEGUN]), note(&all)];
         let told = verify(other.as_slice(), &signer().verifier(), &kept);
         // What says the same in other bytes is the same, and how many lines follow is told by the tree.
         let header = text.iter().position(|byte| *byte == b'\n').expect("a line");

@@ -56,6 +56,10 @@ pub(super) fn failure(error: &Unsigned) -> Failure {
             "No checkpoint was signed.",
             "Find out what changed the database before anything else: see docs/SECURITY.md, and keep a copy of it.",
         ),
+        Unsigned::Published(_) => (
+            "No checkpoint was signed.",
+            "Look at the file of [ledger]; move it away when it is of no use, and run the command again.",
+        ),
         Unsigned::File(_) => (
             "It is in the database and under /checkpoint.",
             "Mend the file of [ledger], then run the command again.",

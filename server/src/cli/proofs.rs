@@ -32,7 +32,7 @@ pub(super) async fn begin(
 ) -> Result<Proven, Failure> {
     match engine.checkpoint(false).await {
         Ok(_) => {}
-        Err(error @ (Unsigned::Forked(_) | Unsigned::File(_))) => {
+        Err(error @ (Unsigned::Forked(_) | Unsigned::Published(_) | Unsigned::File(_))) => {
             eprintln!("countersign: {error}. The export is up to the last checkpoint that was signed.");
         }
         Err(error) => return Err(failure(&error)),

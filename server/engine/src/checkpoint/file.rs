@@ -24,13 +24,10 @@ pub(super) fn read(path: &Path, key: &VerifierKey) -> Result<Option<Checkpoint>,
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Unsigned::Forked(format!("{} cannot be read: {error}", path.display()))),
+        Err(error) => return Err(Unsigned::Published(format!("{}: {error}", path.display()))),
     };
     let checkpoint = Checkpoint::open(&text, key).map_err(|error| {
-        let file = path.display();
-        Unsigned::Forked(format!(
-            "{file} holds what is no checkpoint of this ledger: {error}. Move it away if it is of no use"
-        ))
+        Unsigned::Published(format!("{} holds no checkpoint of this ledger: {error}", path.display()))
     })?;
     Ok(Some(checkpoint))
 }

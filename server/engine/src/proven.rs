@@ -132,7 +132,7 @@ impl Engine {
                 Kind::Receipt => &receipts,
                 Kind::Amendment => &amendments,
             };
-            line(row, records, proven.tree.as_ref()).write(&mut text);
+            line(&row, records, proven.tree.as_ref()).write(&mut text);
         }
         Ok(Some(text))
     }
@@ -179,7 +179,7 @@ fn began(tree: &Tree, size: u64) -> Option<Consistency> {
 }
 
 /// A leaf's line. What is not there is left out: whoever judges the export tells what that means.
-fn line(row: LeafRow, records: &Records, tree: Option<&Tree>) -> Leaf {
+fn line(row: &LeafRow, records: &Records, tree: Option<&Tree>) -> Leaf {
     let record = records.get(&row.record).map(|content| leaf::record(row.index, row.kind, content));
     let proof = tree.and_then(|tree| tree.inclusion(usize::try_from(row.index).ok()?));
     Leaf { index: row.index, hash: Hash(row.hash), salt: row.salt, record, proof }

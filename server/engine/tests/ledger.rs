@@ -58,14 +58,13 @@ async fn count(desk: &Desk, what: &str) -> i64 {
 
 /// Takes the triggers of a table away, as somebody would who owns the database.
 async fn unguarded(desk: &Desk, table: &str) {
-    let sql = match desk.database.file() {
-        None => format!("ALTER TABLE {table} DISABLE TRIGGER ALL"),
-        Some(_) => {
-            let named = format!(
-                "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{table}'"
-            );
-            desk.database.texts(&named).await.join("; ")
-        }
+    let sql = if desk.database.file().is_some() {
+        let named = format!(
+            "SELECT 'DROP TRIGGER ' || name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = '{table}'"
+        );
+        desk.database.texts(&named).await.join("; ")
+    } else {
+        format!("ALTER TABLE {table} DISABLE TRIGGER ALL")
     };
     desk.database.run(&sql).await.expect("the owner of a database may do anything");
 }
@@ -132,8 +131,8 @@ on_both! {
                 }
                 all
             });
-            let (_, notes) = futures::join!(futures::future::join_all(writes), futures::future::join_all(signs));
-            signed.extend(notes.into_iter().flatten());
+            let (_, heads) = futures::join!(futures::future::join_all(writes), futures::future::join_all(signs));
+            signed.extend(heads.into_iter().flatten());
         }
         let last = desk.engine.checkpoint(true).await.expect("signed");
         assert_eq!(last.size, 72);
@@ -143,8 +142,8 @@ on_both! {
         let kept: Vec<_> = signed.into_iter().map(|signed| signed.note).collect();
         let report = audited(&desk.engine, &kept).await;
         assert_eq!((report.verdict(), report.records), (None, 72), "{report:?}");
-        let notes: HashSet<_> = kept.into_iter().collect();
-        assert!(notes.len() > 1, "more than one head was signed");
+        let distinct: HashSet<_> = kept.into_iter().collect();
+        assert!(distinct.len() > 1, "more than one head was signed");
     }
 }
 

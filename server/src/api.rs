@@ -6,6 +6,7 @@ pub(crate) mod bearer;
 pub(crate) mod body;
 pub(crate) mod call_headers;
 mod calls;
+mod checkpoint;
 mod confirmations;
 mod decisions;
 mod document;
@@ -76,6 +77,7 @@ fn open() -> OpenApiRouter<Engine> {
         .routes(routes!(probes::health))
         .routes(routes!(probes::ready))
         .routes(routes!(document::show))
+        .routes(routes!(checkpoint::show))
 }
 
 /// What is passed on below `/via/`, by every method (a router knows only those that it lists), and the numbers, which are

@@ -4,6 +4,7 @@ mod abilities;
 mod agent;
 mod backup;
 mod check;
+mod checkpoint;
 mod credential;
 mod demo;
 mod doctor;
@@ -15,6 +16,7 @@ mod migrate;
 mod output;
 mod person;
 mod piped;
+mod proofs;
 mod receipts;
 mod serve;
 mod tenant;
@@ -85,6 +87,8 @@ enum Command {
     /// What was done
     #[command(subcommand)]
     Receipts(receipts::ReceiptsCommand),
+    /// Sign the head of the ledger of receipts, or show what it is checked with
+    Checkpoint(checkpoint::CheckpointCommand),
     /// The keys that everything is sealed with
     #[command(subcommand)]
     Keys(keys::KeysCommand),
@@ -111,6 +115,7 @@ pub(crate) async fn run() -> ExitCode {
     let done = match command {
         Command::Demo(demo) => demo.run().await,
         Command::Import(import) => import.run().await,
+        Command::Receipts(receipts::ReceiptsCommand::Verify(verify)) => verify.run(),
         command => match Config::find(config.as_deref()) {
             Ok(config) => dispatch(command, config).await,
             Err(failure) => Err(failure),
@@ -142,6 +147,7 @@ async fn dispatch(command: Command, config: Config) -> Result<ExitCode, Failure>
         Command::Keys(keys) => keys.run(&config).await,
         Command::Upstream(upstream) => upstream.run(&config).await,
         Command::Receipts(receipts) => receipts.run(&config).await,
+        Command::Checkpoint(checkpoint) => checkpoint.run(&config).await,
         Command::Migrate(migrate) => migrate.run(&config).await,
         Command::Doctor(doctor) => doctor.run(&config).await,
         Command::Backup(backup) => backup.run(&config).await,
@@ -211,6 +217,11 @@ mod tests {
             "countersign receipts list --person E --agent A --action send_mail --host a.example --outcome in_doubt --from 2026-11-30 --to 2026-11-30T09:30:00Z --limit 500 --cursor c --json",
             "countersign receipts export --json",
             "countersign receipts export --format jsonl --out receipts.jsonl --force --agent A",
+            "countersign receipts export --proofs --checkpoint a.txt --checkpoint b.txt --out receipts.jsonl --person E",
+            "countersign receipts verify receipts.jsonl --checkpoint a.txt --checkpoint b.txt --key PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW --allow-pruned --json",
+            "countersign receipts verify - --key PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW",
+            "countersign checkpoint --json",
+            "countersign checkpoint --key",
             "countersign import openapi api.json",
             "countersign import openapi - --out countersign.toml --force --server https://a.example/v1 --tag a --tag b --json",
         ] {
@@ -254,6 +265,10 @@ mod tests {
         assert_eq!(refused("countersign receipts list --limit 501"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign receipts export --format xml"), ErrorKind::InvalidValue);
         assert_eq!(refused("countersign receipts export --force"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign receipts export --checkpoint a"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign receipts export --proofs --format csv"), ErrorKind::ArgumentConflict);
+        assert_eq!(refused("countersign receipts verify x.jsonl"), ErrorKind::MissingRequiredArgument);
+        assert_eq!(refused("countersign receipts verify x.jsonl --key K"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign import openapi"), ErrorKind::MissingRequiredArgument);
         assert_eq!(refused("countersign import mcp nowhere"), ErrorKind::ValueValidation);
         assert_eq!(refused("countersign upstream accept tickets"), ErrorKind::MissingRequiredArgument);

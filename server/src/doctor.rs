@@ -3,6 +3,7 @@
 mod address;
 mod database;
 mod finding;
+mod ledger;
 mod pause;
 mod secrets;
 

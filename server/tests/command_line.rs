@@ -729,3 +729,128 @@ fn a_key_file_that_others_can_read_is_refused() {
         assert!(told.contains("countersign.key") && told.contains("chmod 600"), "{line}: {told}");
     }
 }
+
+/// A service that answers every request with 200, for as long as the test runs.
+fn service() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(&stream);
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                line.clear();
+            }
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+            // Whoever asked may have gone.
+            let _ = (&stream).write_all(answer);
+        }
+    });
+    address
+}
+
+/// Calls an action that needs no input.
+fn call(authority: &str, action: &str, token: &str) -> u16 {
+    let mut stream = TcpStream::connect(authority).expect("a connection");
+    let head = format!(
+        "POST /v1/actions/{action} HTTP/1.1\r\nHost: {authority}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}"
+    );
+    stream.write_all(head.as_bytes()).expect("written");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    text.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status")
+}
+
+#[test]
+fn an_auditor_needs_nothing_but_the_export_two_checkpoints_and_the_key() {
+    let place = Place::fresh();
+    let service = service();
+    let catalogue = format!(
+        "[server]\nlisten = \"127.0.0.1:0\"\npublic_url = \"https://desk.house.example\"\n\
+         [ledger]\ncheckpoint_file = \"published\"\n\
+         [[credential]]\nname = \"service\"\nhosts = [\"{service}\"]\nheader = \"Authorization\"\nvalue = \"{{secret}}\"\n\
+         secret = {{ store = true }}\nallow_http = true\nallow_private = true\n\
+         [[action]]\nname = \"tick\"\ntitle = \"Tick\"\ndescription = \"Ticks.\"\neffect = \"write\"\ncredential = \"service\"\n\
+         input = {{ type = \"object\", properties = {{}} }}\nrequest = {{ method = \"POST\", url = \"http://{service}/tick\" }}\n\
+         preview = {{ title = \"Tick\" }}\n"
+    );
+    std::fs::write(place.folder.path().join("countersign.toml"), catalogue).expect("written");
+    place.json("credential set service --json", "s3cr3t");
+    place.json(
+        "person add --email ann@house.example --name Ann --role member --password-stdin --json",
+        "a long enough one",
+    );
+    let agent = place.json("agent add --name bot --owner ann@house.example --json", "");
+    let key = agent["key"].as_str().expect("a key");
+    let (running, told) = Running::start(place.command("serve --json"));
+    let listen = told["listen"]
+        .as_str()
+        .or(told["url"].as_str())
+        .expect("an address")
+        .trim_start_matches("http://")
+        .to_owned();
+    let kept = |name: &str, size: u64| {
+        let signed = place.json("checkpoint --json", "");
+        assert_eq!(signed["size"], size, "{signed}");
+        std::fs::write(place.folder.path().join(name), signed["checkpoint"].as_str().expect("a note"))
+            .expect("written");
+        signed["key"].as_str().expect("a key").to_owned()
+    };
+    assert_eq!(call(&listen, "tick", key), 200);
+    let verifier = kept("old", 1);
+    assert!(verifier.starts_with("desk.house.example+"), "{verifier}");
+    for _ in 0..4 {
+        assert_eq!(call(&listen, "tick", key), 200);
+    }
+    kept("new", 5);
+    let published = std::fs::read(place.folder.path().join("published")).expect("a file");
+    assert_eq!(published, std::fs::read(place.folder.path().join("new")).expect("a file"));
+    let exported = place.json("receipts export --proofs --checkpoint old --out all.jsonl --json", "");
+    assert_eq!(exported["leaves"], 5);
+    place.json("receipts export --proofs --person ann@house.example --checkpoint old --checkpoint new --out anns.jsonl --json", "");
+    assert_eq!(running.stop(), Some(0));
+
+    // Somewhere else: no desk, no database, no catalogue.
+    let elsewhere = Place::fresh();
+    std::fs::write(elsewhere.folder.path().join("countersign.toml"), "no catalogue").expect("written");
+    for file in ["old", "new", "all.jsonl", "anns.jsonl"] {
+        std::fs::copy(place.folder.path().join(file), elsewhere.folder.path().join(file)).expect("copied");
+    }
+    let judge = |file: &str, code: i32| -> Value {
+        let line =
+            format!("receipts verify {file} --checkpoint old --checkpoint new --key {verifier} --json");
+        let output = elsewhere.run(&line, "");
+        assert_eq!(output.status.code(), Some(code), "{line}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap_or_default()
+    };
+    let report = judge("all.jsonl", 0);
+    assert_eq!(
+        (&report["verdict"], &report["records"], &report["confirmed"]),
+        (&json!("verified"), &json!(5), &json!([1, 5]))
+    );
+    assert_eq!(judge("anns.jsonl", 0)["records"], 5);
+    let text = std::fs::read_to_string(elsewhere.folder.path().join("all.jsonl")).expect("a text");
+    let lines: Vec<&str> = text.lines().collect();
+    let erased = lines[2].split_once(",\"salt\"").expect("a salt").0.to_owned() + "}";
+    for (name, word, code, altered) in [
+        ("pruned", "pruned", 3, text.replace(lines[2], &erased)),
+        ("altered", "altered", 4, text.replacen("\"upstream_status\":200", "\"upstream_status\":500", 1)),
+        ("missing", "missing", 5, text.replace(&format!("{}\n", lines[3]), "")),
+        (
+            "reordered",
+            "reordered",
+            6,
+            [lines[0], lines[2], lines[1], lines[3], lines[4], lines[5]].join("\n"),
+        ),
+    ] {
+        std::fs::write(elsewhere.folder.path().join(name), altered).expect("written");
+        assert_eq!(judge(name, code)["verdict"], word);
+    }
+    let broken = std::fs::read_to_string(elsewhere.folder.path().join("new"))
+        .expect("a note")
+        .replacen("\n5\n", "\n6\n", 1);
+    std::fs::write(elsewhere.folder.path().join("new"), broken).expect("written");
+    assert_eq!(judge("all.jsonl", 8)["verdict"], "bad_signature");
+    judge("old", 1);
+}

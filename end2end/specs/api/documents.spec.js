@@ -22,6 +22,7 @@ test('the OpenAPI document describes every path of the API', async ({ desk }) =>
       'get /healthz',
       'get /readyz',
       'get /metrics',
+      'get /checkpoint',
     ]),
   );
 });

@@ -14,6 +14,7 @@ mod duration;
 mod fingerprint;
 pub mod input;
 mod keywords;
+mod ledger;
 mod mistake;
 mod names;
 pub mod network;
@@ -42,6 +43,7 @@ mod work;
 
 use std::sync::Arc;
 
+pub use self::ledger::LedgerSettings;
 pub use action::{Action, InputRule};
 pub use approvers::Approver;
 pub(crate) use asking::action_name as question_name;
@@ -86,6 +88,8 @@ pub struct Catalogue {
     pub mail: Option<MailSettings>,
     /// How people sign in.
     pub sign_in: SignInSettings,
+    /// What becomes of the ledger's checkpoints.
+    pub ledger: LedgerSettings,
     webhooks: Vec<Arc<Webhook>>,
     credentials: Vec<Arc<Credential>>,
     upstreams: Vec<Arc<Upstream>>,
@@ -129,6 +133,7 @@ impl Catalogue {
             notices: NoticeSettings::default(),
             mail: None,
             sign_in: SignInSettings::default(),
+            ledger: LedgerSettings::default(),
             webhooks: Vec::new(),
             credentials: Vec::new(),
             upstreams: Vec::new(),
@@ -206,8 +211,18 @@ impl Catalogue {
     }
 }
 
-const KEYS: &[&str] =
-    &["server", "surfaces", "credential", "action", "upstream", "notices", "mail", "webhook", "sign_in"];
+const KEYS: &[&str] = &[
+    "server",
+    "surfaces",
+    "credential",
+    "action",
+    "upstream",
+    "notices",
+    "mail",
+    "webhook",
+    "sign_in",
+    "ledger",
+];
 
 /// An action that a program brings along beside those of the file.
 fn action_in_rust(table: &str, handler: &Arc<dyn Handler>, beside: &Catalogue) -> Result<Action, Mistakes> {
@@ -241,6 +256,7 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     let mail = section.get("mail").and_then(|node| MailSettings::read(node, notes));
     let sign_in =
         section.get("sign_in").and_then(|node| SignInSettings::read(node, notes)).unwrap_or_default();
+    let ledger = section.get("ledger").and_then(|node| LedgerSettings::read(node, notes)).unwrap_or_default();
     let written = entries(&section, "webhook");
     distinct_names(written, "webhook", notes);
     let webhooks = written.iter().filter_map(|node| webhook::read(node, notes)).map(Arc::new).collect();
@@ -268,7 +284,18 @@ fn read(root: &Node, handlers: &Handlers, notes: &Notes<'_>) -> Option<Catalogue
     distinct_names(written, "action", notes);
     let actions =
         written.iter().filter_map(|node| reading::read(node, &known, notes)).map(Arc::new).collect();
-    Some(Catalogue { server, surfaces, notices, mail, sign_in, webhooks, credentials, upstreams, actions })
+    Some(Catalogue {
+        server,
+        surfaces,
+        notices,
+        mail,
+        sign_in,
+        ledger,
+        webhooks,
+        credentials,
+        upstreams,
+        actions,
+    })
 }
 
 /// The tables of `[[key]]`.

@@ -1,6 +1,6 @@
 //! The engine: what every surface and every page calls. The verbs stand in files of their own, one noun each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -66,6 +66,8 @@ struct Inner {
     node: String,
     /// Further roots of trust for TLS, as PEM.
     roots: Option<Vec<u8>>,
+    /// What relative paths are relative to.
+    base: PathBuf,
 }
 
 /// What an engine is opened with.
@@ -138,6 +140,7 @@ impl Engine {
             verifications: AtomicU64::new(0),
             node,
             roots: options.roots,
+            base: options.base,
         }));
         engine.load_tools().await?;
         Ok(engine)
@@ -268,6 +271,11 @@ impl Engine {
     /// The catalogue as it stands now.
     pub fn catalogue(&self) -> Guard<Arc<Catalogue>> {
         self.0.catalogue.load()
+    }
+
+    /// What relative paths are relative to: the catalogue's folder.
+    pub(crate) fn base(&self) -> &Path {
+        &self.0.base
     }
 
     pub(crate) fn store(&self) -> &Store {

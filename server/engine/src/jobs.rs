@@ -20,6 +20,9 @@ const BATCH: i64 = 100;
 /// How many batches one turn of the erasing jobs does at most, so that none keeps writers waiting for long.
 const BATCHES: u32 = 20;
 
+/// How often the head of the ledger is signed, when it is another than before.
+const CHECKPOINT_PAUSE: Duration = Duration::from_mins(1);
+
 /// Within this time a process that runs seals with a key that was put first in its key file.
 pub const KEYS_TAKEN_ON: Duration = Duration::from_secs(2);
 
@@ -38,6 +41,7 @@ impl Engine {
         let often = Duration::from_millis(500);
         tasks.spawn(self.clone().work_queue());
         tasks.spawn(keep_push_key_ready(self.clone(), Duration::from_secs(5)));
+        tasks.spawn(keep_checkpoints(self.clone(), CHECKPOINT_PAUSE));
         tasks.spawn(repeat(self.clone(), often, |engine| async move { engine.send_due_calls().await }));
         tasks.spawn(repeat(self.clone(), Duration::from_secs(1), |engine| async move {
             engine.expire_calls().await
@@ -182,6 +186,8 @@ impl Engine {
         if days == 0 {
             return Ok(0);
         }
+        // What has no leaf yet is not forgotten.
+        self.sequence().await?;
         let before = now.plus_seconds(-86_400 * i64::from(days));
         let old = self.store().receipts_to_forget(before, BATCH).await?;
         if old.is_empty() {
@@ -227,6 +233,26 @@ async fn keep_push_key_ready(engine: Engine, pause: Duration) {
             () = tokio::time::sleep(pause) => {}
             () = engine.ending().over() => return,
         }
+    }
+}
+
+/// Signs the head of the ledger again and again. At first, and after whatever was wrong, the tree is built anew of all leaves.
+async fn keep_checkpoints(engine: Engine, pause: Duration) {
+    let mut turns = tokio::time::interval(pause);
+    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut whole = true;
+    loop {
+        tokio::select! {
+            _ = turns.tick() => {}
+            () = engine.ending().over() => return,
+        }
+        whole = match engine.checkpoint(whole).await {
+            Ok(_) => false,
+            Err(error) => {
+                tracing::error!(%error, "no checkpoint was signed or written; it is tried again");
+                true
+            }
+        };
     }
 }
 

@@ -50,6 +50,8 @@ pub enum Purpose {
     SignIn,
     /// What a standing grant lets through.
     Grant,
+    /// What checkpoints of the ledger are signed with.
+    LedgerKey,
 }
 
 impl Purpose {
@@ -70,6 +72,7 @@ impl Purpose {
             Self::Passkey => "passkey",
             Self::SignIn => "sign_in",
             Self::Grant => "grant",
+            Self::LedgerKey => "ledger_key",
         }
     }
 }

@@ -22,6 +22,7 @@ mod identity;
 mod inspection;
 mod invitation;
 mod key;
+mod ledger;
 mod line;
 mod list;
 mod load;
@@ -76,6 +77,7 @@ pub use self::identity::{Identity, IdentityChange, IdentityEvent, Offered, Subje
 pub use self::inspection::{Inspection, Schema};
 pub use self::invitation::InvitationLine;
 pub use self::key::{KeyRow, NewKey, TokenLine};
+pub(crate) use self::ledger::{CheckpointRow, LeafRow, LedgerKeyRow, Records, Unsequenced};
 pub use self::list::{Cursor, Turn, Window};
 pub(crate) use self::load::{Connections, Load};
 pub(crate) use self::notice::{MOST_CALLS, NewNotice, NoticeEnd, NoticeRow, Waiting};

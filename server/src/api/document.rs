@@ -126,6 +126,7 @@ mod tests {
             "delete /v1/calls/{id}",
             "delete /v1/calls/{id}/decision",
             "delete /v1/confirmations/{token}",
+            "get /checkpoint",
             "get /healthz",
             "get /metrics",
             "get /openapi.json",

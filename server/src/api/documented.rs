@@ -123,5 +123,7 @@ UndoProblems: Unauthenticated, Denied, NotFound, AlreadyDecided, NotHeld, RateLi
 problems! { /// Of a settlement.
 SettlementProblems: Malformed, Unauthenticated, Denied, NotFound, AlreadyDecided, TooLarge, UnsupportedMediaType,
 Invalid, RateLimited, Unavailable }
+problems! { /// Of the newest checkpoint: there is none before the first was signed.
+NoCheckpoint: NotFound, Unavailable }
 problems! { /// Of the readiness probe.
 NotReady: Unavailable }

@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use chrono::{NaiveDate, NaiveTime};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use engine::{Engine, PageAsked, ReceiptFilter};
+use engine::{Engine, PageAsked, Proven, ReceiptFilter};
 use model::{Outcome, PersonId, ReceiptFacts, Time};
 use serde_json::json;
 
 use super::Output;
 use super::output::table;
+use super::proofs::{self, Verify};
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::receipt_export::{Format, page};
@@ -23,8 +24,10 @@ const UNDONE: &str = "Nothing was changed.";
 pub(super) enum ReceiptsCommand {
     /// List receipts, newest first
     List(List),
-    /// Write all receipts that the filters show, as CSV or JSON Lines
+    /// Write all receipts that the filters show, as CSV or JSON Lines, or with proofs
     Export(Export),
+    /// Judge an export with proofs by checkpoints that somebody kept. Needs no desk, no catalogue and no network
+    Verify(Verify),
 }
 
 /// List receipts of everybody, newest first. Never what was in a call, nor its digest.
@@ -42,15 +45,23 @@ pub(super) struct List {
     output: Output,
 }
 
-/// Write all receipts that the filters show. Never what was in a call, nor its digest. In CSV a cell that a spreadsheet
+/// Write all receipts that the filters show. Never what was in a call, nor its digest (with --proofs: the digest too, as it is
+/// part of what was recorded). In CSV a cell that a spreadsheet
 /// would take for a formula begins with an apostrophe.
 #[derive(Debug, Args)]
 pub(super) struct Export {
     #[command(flatten)]
     filters: Filters,
     /// How to write them [default: csv; with --json and without --out: jsonl]
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "proofs")]
     format: Option<Format>,
+    /// Write the leaves of the ledger, each receipt as it was recorded, with what `receipts verify` judges them by. Without
+    /// a filter: all of them, so that nothing can be left out unseen. Signs a checkpoint first
+    #[arg(long)]
+    proofs: bool,
+    /// A checkpoint that the export is to be judged by. May be given several times [default: the one before the newest]
+    #[arg(long, value_name = "FILE", requires = "proofs")]
+    checkpoint: Vec<PathBuf>,
     /// Write them into this file instead of the standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -109,11 +120,21 @@ impl ReceiptsCommand {
         match self {
             Self::List(list) => list.run(config).await,
             Self::Export(export) => export.run(config).await,
+            Self::Verify(verify) => verify.run(),
         }
     }
 }
 
 impl Filters {
+    /// Whether any of them is there.
+    fn narrows(&self) -> bool {
+        let texts = [&self.person, &self.agent, &self.action, &self.host];
+        texts.iter().any(|text| text.is_some())
+            || self.outcome.is_some()
+            || self.from.is_some()
+            || self.to.is_some()
+    }
+
     async fn read(self, engine: &Engine) -> Result<ReceiptFilter, Failure> {
         let person = match self.person {
             Some(person) => Some(whose(engine, &person).await?),
@@ -172,24 +193,59 @@ fn row(facts: &ReceiptFacts) -> Vec<String> {
 impl Export {
     async fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         let engine = super::engine(config).await?;
+        let narrows = self.filters.narrows();
         let filter = self.filters.read(&engine).await?;
+        if self.proofs {
+            let kept = proofs::read(&self.checkpoint)?;
+            let proven = proofs::begin(&engine, narrows.then_some(&filter), &kept).await?;
+            let what = Source::Proofs(&engine, proven);
+            return deliver(what, self.out.as_deref(), self.force, self.output, "leaves").await;
+        }
         let format = self.format.unwrap_or(if self.output.json && self.out.is_none() {
             Format::Jsonl
         } else {
             Format::Csv
         });
-        match &self.out {
-            None => {
-                write(&engine, &filter, format, &mut std::io::stdout().lock()).await?;
-            }
-            Some(out) => {
-                let count = save(&engine, &filter, format, out, self.force).await?;
-                let text = format!("{}: {count} receipts.", out.display());
-                self.output.print(&json!({ "out": out.display().to_string(), "receipts": count }), &text)?;
-            }
-        }
-        Ok(ExitCode::SUCCESS)
+        let what = Source::Receipts(&engine, &filter, format);
+        deliver(what, self.out.as_deref(), self.force, self.output, "receipts").await
     }
+}
+
+/// What an export is of.
+enum Source<'e> {
+    Receipts(&'e Engine, &'e ReceiptFilter, Format),
+    Proofs(&'e Engine, Proven),
+}
+
+impl Source<'_> {
+    /// Writes every part as it is read: how many receipts or leaves it were.
+    async fn write(self, out: &mut impl Write) -> Result<u64, Failure> {
+        match self {
+            Self::Receipts(engine, filter, format) => write(engine, filter, format, out).await,
+            Self::Proofs(engine, proven) => proofs::write(engine, proven, out).await,
+        }
+    }
+}
+
+/// Into a file, or onto the standard output.
+async fn deliver(
+    what: Source<'_>,
+    out: Option<&Path>,
+    force: bool,
+    output: Output,
+    noun: &str,
+) -> Result<ExitCode, Failure> {
+    match out {
+        None => {
+            what.write(&mut std::io::stdout().lock()).await?;
+        }
+        Some(out) => {
+            let count = save(what, out, force).await?;
+            let text = format!("{}: {count} {noun}.", out.display());
+            output.print(&json!({ "out": out.display().to_string(), (noun): count }), &text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes every page as it is read: how many receipts it were.
@@ -198,14 +254,14 @@ async fn write(
     filter: &ReceiptFilter,
     format: Format,
     out: &mut impl Write,
-) -> Result<usize, Failure> {
+) -> Result<u64, Failure> {
     let (mut count, mut cursor, mut begin) = (0, None, format.head());
     loop {
         let leaf = engine.all_done(filter, &page(cursor)).await;
         let leaf = leaf.map_err(|refusal| Failure::refused(&refusal, "The export is not whole."))?;
         begin.push_str(&format.lines(&leaf.items));
         out.write_all(begin.as_bytes()).map_err(|error| cut_short(&error))?;
-        count += leaf.items.len();
+        count += leaf.items.len() as u64;
         (cursor, begin) = (leaf.older, String::new());
         if cursor.is_none() {
             break;
@@ -215,7 +271,7 @@ async fn write(
     Ok(count)
 }
 
-fn cut_short(error: &std::io::Error) -> Failure {
+pub(super) fn cut_short(error: &std::io::Error) -> Failure {
     Failure::new(
         format!("The receipts could not be written: {error}."),
         "The export is not whole; nothing else was changed.",
@@ -224,13 +280,7 @@ fn cut_short(error: &std::io::Error) -> Failure {
 }
 
 /// Into a file that is there once it is whole.
-async fn save(
-    engine: &Engine,
-    filter: &ReceiptFilter,
-    format: Format,
-    out: &Path,
-    force: bool,
-) -> Result<usize, Failure> {
+async fn save(what: Source<'_>, out: &Path, force: bool) -> Result<u64, Failure> {
     let failed = |error: std::io::Error| {
         if error.kind() == std::io::ErrorKind::AlreadyExists {
             let happened = format!("The file {} is already there.", out.display());
@@ -244,7 +294,7 @@ async fn save(
     }
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    let lines = write(engine, filter, format, &mut file).await?;
+    let lines = what.write(&mut file).await?;
     file.as_file().sync_all().map_err(failed)?;
     let kept = if force { file.persist(out) } else { file.persist_noclobber(out) };
     kept.map_err(|kept| failed(kept.error))?;

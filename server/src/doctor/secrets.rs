@@ -30,6 +30,7 @@ pub(super) async fn examine(
         Ok(engine) => {
             findings.extend(sealed(&engine).await);
             findings.extend(super::pause::examine(&engine).await);
+            findings.push(super::ledger::examine(&engine).await);
             engine.close().await;
         }
         Err(failure) => {

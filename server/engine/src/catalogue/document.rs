@@ -345,6 +345,7 @@ mod tests {
         ("[[webhook]]", "[[webhook]]\n\"?\" = 1"),
         ("[[webhook]]", "[[webhook]]\nkind = \"?\""),
         ("[[webhook]]", "[[webhook]]\nsecret = { \"?\" = 1 }"),
+        ("[ledger]", "[ledger]\n\"?\" = 1"),
         ("[sign_in]", "[sign_in]\n\"?\" = 1"),
         ("[sign_in]", "[sign_in.oidc]\n\"?\" = 1"),
         (

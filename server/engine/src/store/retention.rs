@@ -15,7 +15,7 @@ pub(crate) struct Forgettable {
 
 impl Store {
     /// Receipts about which nothing has become known since then, oldest first. Those that are in doubt are not among
-    /// them, however old.
+    /// them, however old, nor those that have no leaf in the ledger yet.
     pub(crate) async fn receipts_to_forget(
         &self,
         before: Time,
@@ -24,6 +24,7 @@ impl Store {
         let rows = sqlx::query(
             "SELECT r.id, c.claim_slot FROM receipts r LEFT JOIN calls c ON c.id = r.call_id WHERE r.at <= $1 \
              AND NOT EXISTS (SELECT 1 FROM receipt_amendments m WHERE m.receipt_id = r.id AND m.at > $1) \
+             AND NOT EXISTS (SELECT 1 FROM ledger_waiting w WHERE w.receipt_id = r.id) \
              AND COALESCE((SELECT m.outcome FROM receipt_amendments m WHERE m.receipt_id = r.id ORDER BY m.id DESC LIMIT 1), r.outcome) <> 'in_doubt' \
              ORDER BY r.at LIMIT $2 + 0",
         )
@@ -50,7 +51,7 @@ impl Tx {
         let id = forgettable.receipt.to_string();
         let marked = sqlx::query(
             "INSERT INTO receipts_forgotten (receipt_id, forgotten_at) SELECT r.id, $2 FROM receipts r WHERE r.id = $1 \
-             ON CONFLICT DO NOTHING",
+             AND NOT EXISTS (SELECT 1 FROM ledger_waiting w WHERE w.receipt_id = r.id) ON CONFLICT DO NOTHING",
         )
         .bind(&id)
         .bind(now.micros())
@@ -71,6 +72,7 @@ impl Tx {
             .execute(&mut *self.inner)
             .await?;
         }
+        self.forget_salts(&id).await?;
         for sql in
             ["DELETE FROM receipt_amendments WHERE receipt_id = $1", "DELETE FROM receipts WHERE id = $1"]
         {

@@ -52,7 +52,7 @@ const fn column(
 
 impl SealedColumn {
     /// Every column with sealed values.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         column(Purpose::Input, "calls", "id", "id", "input"),
         column(Purpose::Preview, "calls", "id", "id", "preview"),
         column(Purpose::Title, "calls", "id", "id", "preview_title"),
@@ -63,6 +63,7 @@ impl SealedColumn {
         column(Purpose::Browser, "push_subscriptions", "id", "id", "data"),
         column(Purpose::PushKey, "push_keys", "name", "name", "secret"),
         column(Purpose::Grant, "grants", "id", "id", "scope"),
+        column(Purpose::LedgerKey, "ledger_keys", "name", "name", "secret"),
     ];
 
     /// Before the first row.

@@ -75,6 +75,7 @@ impl World {
     pub(super) async fn open() -> Self {
         let desk = Desk::with(SETTINGS, COUNTERSIGNED).await;
         let (tokens, cookies, things) = (HashMap::new(), HashMap::new(), HashMap::new());
+        desk.engine.checkpoint(false).await.expect("signed");
         let mut world = Self { desk, tokens, cookies, things, made: 0 };
         for (name, email, role) in [
             ("Ada", "ada@demo.test", Role::Admin),

@@ -82,7 +82,7 @@ on_both! {
         let receipt = desk.receipts().await[0].id;
         let story = desk.engine.story(&desk.visitor(&desk.ann).await, receipt).await.expect("storage").expect("a story");
         assert_eq!((&story.receipt.approved_by[..], &story.receipt.approved_for[..]), (&["Max".to_owned()][..], &[Some("Ann".to_owned())][..]));
-        let confirmed = Happened::Confirmed { by: desk.max.id, name: "Max".to_owned(), r#for: Some("Ann".to_owned()), rights: vec![Right::Owner], voided: false, with_passkey: false };
+        let confirmed = Happened::Confirmed { by: desk.max.id, name: "Max".to_owned(), r#for: Some("Ann".to_owned()), rights: vec![Right::Owner], voided: false, replaced: false, with_passkey: false };
         assert!(story.steps.iter().any(|StoryStep { happened, .. }| *happened == confirmed), "{:?}", story.steps);
     }
 }

@@ -1,7 +1,7 @@
 //! A person's own agents' calls, however they ended.
 
-use engine::{Item, PersonActor};
 use engine::agent::AgentLine;
+use engine::{Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use model::{CallStatus, Time};

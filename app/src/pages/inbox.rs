@@ -19,8 +19,7 @@ pub(crate) fn Inbox() -> impl IntoView {
         let delegations = visit.engine.own_delegations(&me).await?;
         let away = delegation::running(&delegations, me.id(), visit.engine.now());
         let grants = grant::link(visit.engine.count_grants(&me).await?);
-        let overridden =
-            overriding::lately(&visit.engine.overridden_lately(&me).await?, visit.engine.now());
+        let overridden = overriding::lately(&visit.engine.overridden_lately(&me).await?, visit.engine.now());
         if waiting.is_empty() {
             let body = view! {
                 <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>

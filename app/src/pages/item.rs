@@ -28,8 +28,10 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let waiting = Waiting::of(&visit.engine, &me, query).await?;
         let beside = Beside::of(&visit.engine, &me, &item).await?;
         let now = visit.engine.now();
-        let preview =
-            item.preview.as_ref().filter(|_| item.takes_word_of(me.id()) && item.call.status == CallStatus::Held);
+        let preview = item
+            .preview
+            .as_ref()
+            .filter(|_| item.takes_word_of(me.id()) && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
         let confirming = passkey::confirming(&visit.engine, &me, &item).await?;
         let script = passkey::script_of(&visit, &confirming);

@@ -47,7 +47,7 @@ impl Doers {
     /// Who did this: the person whom the line names, those who decided, or whoever asked.
     fn by(&self, event: &Event) -> AnyView {
         if let Some(id) = event.by {
-            let name = self.people.get(&id).map_or_else(|| id.to_string(), Clone::clone);
+            let name = self.people.get(&id).cloned().unwrap_or_else(|| id.to_string());
             return view! { <a href=format!("/people/{id}")>{text::line(&name)}</a> }.into_any();
         }
         let decided: Vec<String> =
@@ -63,8 +63,7 @@ impl Doers {
     }
 
     fn asked(&self, event: &Event) -> AnyView {
-        let agent =
-            event.agent_id.map(|id| self.agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+        let agent = event.agent_id.map(|id| self.agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
         let person = || event.person_id.and_then(|id| self.people.get(&id).cloned());
         agent.or_else(person).map_or_else(|| "nobody in particular".into_any(), |name| text::line(&name))
     }
@@ -99,11 +98,8 @@ pub(crate) fn Journal() -> impl IntoView {
                 let doers = Doers::of(&visit.engine, &me, &agents, &leaf.items).await?;
                 let columns =
                     ["When", "What", "By", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
-                let rows = leaf
-                    .items
-                    .iter()
-                    .map(|event| (event.id.to_string(), line(event, &doers, now)))
-                    .collect();
+                let rows =
+                    leaf.items.iter().map(|event| (event.id.to_string(), line(event, &doers, now))).collect();
                 named_rows("Journal", &columns, rows)
             };
             // Only the newest page grows.

@@ -2,8 +2,8 @@
 
 mod ways;
 
-use engine::{CircleKind, PersonActor};
 use engine::office::Disabling;
+use engine::{CircleKind, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use model::{Person, PersonId, Refusal, Role, Time};

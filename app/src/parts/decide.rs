@@ -36,8 +36,8 @@ pub(crate) fn decide(
     let confirm = format!("Confirm: {}", words::action(&item.call.action));
     let is_final = preview.effect == Effect::Destructive;
     let stopped = item.pause.as_ref();
-    let can_confirm = stopped.is_none()
-        && matches!(deciding.confirming, Confirming::Plain | Confirming::WithPasskey(_));
+    let can_confirm =
+        stopped.is_none() && matches!(deciding.confirming, Confirming::Plain | Confirming::WithPasskey(_));
     let say_yes = match stopped {
         None => say_yes(confirm, (is_final, more.is_some()), &deciding.confirming, item),
         Some(stopped) => {

@@ -136,7 +136,11 @@ impl Waiting {
             let by = (!by.is_empty())
                 .then(|| if is_override { format!(": override by {by}") } else { format!(" by {by}") });
             // Of a call that waits for others, what was said so far.
-            let said = if item.call.status == CallStatus::Held && !item.decided_by.is_empty() { "Confirmed" } else { words::status(item.call.status) };
+            let said = if item.call.status == CallStatus::Held && !item.decided_by.is_empty() {
+                "Confirmed"
+            } else {
+                words::status(item.call.status)
+            };
             view! { <li data-ended=item.call.id.to_string()><span class="held-mark">{said}{by}</span></li> }
         };
         view! { <ul hidden>{self.ended.iter().map(mark).collect_view()}</ul> }.into_any()

@@ -119,7 +119,11 @@ fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], voi
     } else {
         format!("as {}", rights.join(" and "))
     };
-    let what = if void != Void::Not { " confirmed it, and that was taken back or void: " } else { " confirmed it, " };
+    let what = if void != Void::Not {
+        " confirmed it, and that was taken back or void: "
+    } else {
+        " confirmed it, "
+    };
     view! { <strong>{who}</strong> {what} {text::plain(&right)} }.into_any()
 }
 

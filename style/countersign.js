@@ -497,7 +497,7 @@ function sheet() {
 
 /** Goes anywhere: a page, a held call, an action to run. */
 async function palette() {
-  const made = dialog("palette", `<input role="combobox" aria-label="Go to" aria-expanded="true" aria-controls="places" aria-autocomplete="list" autocomplete="off" spellcheck="false" placeholder="A page, a held call, an action"><ul id="places" role="listbox" aria-label="Places"></ul>`);
+  const made = dialog("palette", `<input role="combobox" aria-label="Go to" aria-expanded="true" aria-controls="places" aria-autocomplete="list" autocomplete="off" spellcheck="false" placeholder="A page, a held call, an action"><ul id="places" role="listbox" aria-label="Places"></ul><p role="status"></p>`);
   if (!made) return;
   made.setAttribute("aria-label", "Go to");
   const input = $("input", made), list = $("ul", made);
@@ -516,6 +516,7 @@ async function palette() {
       option.onclick = () => location.assign(href);
       return option;
     }));
+    $("[role=status]", made).textContent = list.firstChild ? "" : "Nothing found.";
     if (!list.firstChild) input.removeAttribute("aria-activedescendant");
     else input.setAttribute("aria-activedescendant", `place-${at}`);
     list.children[at]?.scrollIntoView({ block: "nearest" });
@@ -536,7 +537,8 @@ async function palette() {
     if (event.key === "Enter" && found()[at]) location.assign(found()[at].href);
   };
   const calls = (page) => add(page, ".held-call", (link) => $(".held-title", link).textContent);
-  add(document, ".nav a", (link) => link.firstChild.textContent);
+  add(document, ".nav a", (link) => (link.matches(".account-name") ? link : link.firstChild).textContent);
+  places.push({ href: "/grants", name: "Standing grants" });
   calls(document);
   const [inbox, run] = await Promise.all([$("[data-list]") ? undefined : get("/inbox"), get("/run")]);
   if (inbox) calls(inbox);
@@ -567,6 +569,14 @@ addEventListener("pageshow", (event) => {
   relist();
 });
 
+/** The side bar and the list end where the window does, also below the banner of a pause. */
+function measure() {
+  const banner = $(".paused-all");
+  if (banner) document.documentElement.style.setProperty("--banner", `${banner.offsetHeight}px`);
+}
+
+measure();
+addEventListener("resize", measure);
 guard(performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
 countDown();
 follow();

@@ -146,7 +146,7 @@ pub(crate) const fn surface(surface: Surface) -> &'static str {
     }
 }
 
-/// How long ago, or in how long: “2 min”.
+/// How long: “2 min”. What is less than one more is left out.
 pub(crate) fn span(seconds: i64) -> String {
     const UNITS: [(i64, &str); 4] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
     let seconds = seconds.abs();
@@ -154,6 +154,24 @@ pub(crate) fn span(seconds: i64) -> String {
         .iter()
         .find(|(size, _)| seconds >= *size)
         .map_or_else(|| "0 s".to_owned(), |(size, unit)| format!("{} {unit}", seconds / size))
+}
+
+/// In how long, rounded to the nearest: what lapses in a few seconds less than a week lapses “in 7 days”.
+pub(crate) fn ahead(seconds: i64) -> String {
+    let rounded = |unit: i64| (seconds + unit / 2) / unit;
+    match seconds {
+        ..60 => format!("{} s", seconds.max(0)),
+        60..3_570 => format!("{} min", rounded(60)),
+        3_570..171_000 => format!("{} h", rounded(3_600)),
+        _ => format!("{} days", rounded(86_400)),
+    }
+}
+
+/// A small number as a sentence begins with it: “Two”.
+pub(crate) fn number(number: u32) -> String {
+    const WORDS: [&str; 10] = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+    let word = usize::try_from(number).ok().and_then(|at| WORDS.get(at));
+    word.map_or_else(|| number.to_string(), |word| (*word).to_owned())
 }
 
 /// What a token may be used for, to a person.
@@ -232,6 +250,13 @@ mod tests {
     fn waits_are_never_told_too_short() {
         let told = [1, 30, 60, 61, 900].map(wait);
         assert_eq!(told, ["a second", "30 seconds", "a minute", "2 minutes", "15 minutes"]);
+    }
+
+    #[test]
+    fn what_lapses_is_told_to_the_nearest() {
+        let told = [7 * 86_400 - 3, 86_400 - 3, 3_600 - 3, 60 - 1, 90, 3_569, 172_800 - 3].map(ahead);
+        assert_eq!(told, ["7 days", "24 h", "1 h", "59 s", "2 min", "59 min", "2 days"]);
+        assert_eq!([2, 9, 10].map(number), ["Two", "Nine", "10"]);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(crate) async fn add(
         let name = visit.engine.agent(&me, id).await?.agent.name;
         let wanted = KeyWanted { requires_approval, abilities: ticked(abilities)?, toolset, session };
         let (_, key) = visit.engine.add_key(&me, id, wanted).await.map_err(not_added)?;
-        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned()) }
+        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned(), false) }
     } else {
         let name = name.unwrap_or_default().trim().to_owned();
         let owner = owner.unwrap_or_default().trim().to_owned();
@@ -64,7 +64,7 @@ pub(crate) async fn add(
             session,
         };
         let (id, key) = visit.engine.add_agent_as(&me, wanted).await.map_err(not_added)?;
-        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned()) }
+        MadeKey { agent: id, name, key: ShownOnce(key.reveal().to_owned(), false) }
     };
     Ok(Next::Made(Box::new(made)))
 }

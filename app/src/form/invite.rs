@@ -11,10 +11,12 @@ use super::{Fault, Fields, Form, Next, Posted, ShownOnce, visit};
 pub(crate) async fn invite(email: String, name: String, roles: Vec<Role>) -> Result<Next, Fault> {
     let visit = visit()?;
     let me = visit.visitor.ok_or_else(Fault::signed_out)?;
+    let before = visit.engine.invitations(&me).await?;
+    let replaces = before.iter().any(|one| one.email == email.trim().to_lowercase());
     let wanted = InvitationWanted { email, name, roles };
     let (_, token) = visit.engine.invite(&me, wanted).await.map_err(not_invited)?;
     let link = format!("{}/invitation/{}", visit.engine.public_url(), token.reveal());
-    Ok(Next::Once(ShownOnce(link)))
+    Ok(Next::Once(ShownOnce(link, replaces)))
 }
 
 fn not_invited(refusal: Refusal) -> Fault {

@@ -22,7 +22,7 @@ pub(crate) async fn make_token(abilities: Vec<Ability>, days: Option<u32>) -> Re
         }
     };
     let (_, token) = made.map_err(not_made)?;
-    Ok(Next::Once(ShownOnce(token.reveal().to_owned())))
+    Ok(Next::Once(ShownOnce(token.reveal().to_owned(), false)))
 }
 
 /// The ticked abilities, and the days.

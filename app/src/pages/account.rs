@@ -35,7 +35,7 @@ pub(crate) fn Account() -> impl IntoView {
             <p class="lead">{text::line(&person.email)} ", " {words::roles(&person.roles)}</p>
             {was_done(&done).filter(|_| visit.posted.is_none()).map(|said| view! { <p class="done" role="status">{said}</p> })}
             {you::you(&visit, person)}
-            <p><a class="button" href="/account/notices">"How you are told"</a></p>
+            <p class="ways"><a class="button" href="/account/notices">"How you are told"</a> <a class="button" href="/grants">"Standing grants"</a></p>
             {delegations::delegations(&visit, &me, &own, now)}
             {password::password(&visit, person, &ways)}
             {passkeys.show(&visit, here, now)}

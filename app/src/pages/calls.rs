@@ -1,7 +1,7 @@
 //! A person's own agents' calls, however they ended.
 
-use engine::Item;
 use engine::agent::AgentLine;
+use engine::{Item, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use model::{CallStatus, Time};
@@ -10,6 +10,7 @@ use super::page_asked;
 use crate::frame::{Shape, Sheet, Tab, is_office, page};
 use crate::parts::held_list::who;
 use crate::parts::pager::pager;
+use crate::parts::standing::voter;
 use crate::parts::table::{Cell, cell, table};
 use crate::parts::{alert, effect, pause, text, time};
 use crate::words;
@@ -23,8 +24,9 @@ pub(crate) fn Calls() -> impl IntoView {
         let agents = visit.engine.own_agents(&me).await?;
         let now = visit.engine.now();
         let agents = own_agents(&agents, is_office(me.person()), now);
+        let voted = voted(&visit.engine.voted(&me).await?, &me, now);
         let list = if calls.items.is_empty() {
-            view! { <p class="nothing">"Your agents have not asked for anything yet."</p> }.into_any()
+            view! { <p class="nothing">"Nothing of yours has been asked for yet. What your agents ask for stands here, however it ends."</p> }.into_any()
         } else {
             table(
                 "Calls",
@@ -36,12 +38,42 @@ pub(crate) fn Calls() -> impl IntoView {
             <h1>"Calls"</h1>
             {alert::alert(visit.posted.as_ref())}
             <p class="lead">"What your agents asked for, however it ended."</p>
-            {is_office(me.person()).then(|| view! { <p><a href="/calls/held">"Held calls of others"</a></p> })}
+            <p class="ways">
+                {is_office(me.person()).then(|| view! { <a href="/calls/held">"Held calls of others"</a> })}
+                <a href="/grants">"Standing grants"</a>
+            </p>
+            {voted}
             {agents}
             {list}
             {pager("/calls", &query, &[], calls.next_cursor.as_deref())}
         };
         Ok(Sheet::new("Calls", Shape::Wide, body))
+    })
+}
+
+/// Held calls on which the person, or somebody in their place, has voted: the inbox asks about them no more.
+fn voted(items: &[Item], me: &PersonActor, now: Time) -> Option<AnyView> {
+    let line = |item: &Item| {
+        let lapses = item.call.expires_at.map_or_else(|| "never".into_any(), |at| time::ahead(at, now));
+        let said = item.decided_by.iter().map(|one| voter(one, me.id())).collect::<Vec<_>>().join(", ");
+        let said = format!("{} of {}: {said}", item.decided_by.len(), item.quorum);
+        vec![
+            cell("When", time::ago(item.call.created_at, now)),
+            cell("What", view! { <a href=format!("/inbox/{}", item.call.id)>{text::line(&item.title)}</a> }),
+            cell("Agent", who(item)),
+            cell("Confirmed so far", text::line(&said)),
+            cell("Lapses", lapses),
+        ]
+    };
+    (!items.is_empty()).then(|| {
+        let rows = items.iter().map(line).collect();
+        view! {
+            <section class="own" aria-labelledby="voted">
+                <h2 id="voted">"Waiting for others"</h2>
+                {table("Waiting for others", &["When", "What", "Agent", "Confirmed so far", "Lapses"], rows)}
+            </section>
+        }
+        .into_any()
     })
 }
 

@@ -61,7 +61,7 @@ const fn words(kind: CircleKind) -> Words {
             add: "Add a group",
             name_hint: "As the catalogue writes it: letters, digits, “.”, “-” and “_”.",
             remove: "Remove this group",
-            remove_means: "Nobody is in it any more. Held calls that its members alone could decide go to the operators, and stay with them.",
+            remove_means: "Nobody will be in it any more. Held calls that its members alone could decide go to the operators, and stay with them.",
             held: ["held call goes to the operators", "held calls go to the operators"],
             named: "Its members decide",
         },

@@ -7,7 +7,7 @@ use model::Person;
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::held_list::Waiting;
 use crate::parts::inbox_query::InboxQuery;
-use crate::parts::{alert, delegation, grant};
+use crate::parts::{alert, delegation, grant, overriding};
 
 /// The inbox: held calls that this person may decide.
 #[component]
@@ -19,10 +19,12 @@ pub(crate) fn Inbox() -> impl IntoView {
         let delegations = visit.engine.own_delegations(&me).await?;
         let away = delegation::running(&delegations, me.id(), visit.engine.now());
         let grants = grant::link(visit.engine.count_grants(&me).await?);
+        let overridden = overriding::lately(&visit.engine.overridden_lately(&me).await?, visit.engine.now());
         if waiting.is_empty() {
             let body = view! {
                 <div class="list-head" data-list=""><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
+                {overridden}
                 {away}
                 {grants}
                 {empty(me.person(), &visit.engine.public_url())}
@@ -33,6 +35,7 @@ pub(crate) fn Inbox() -> impl IntoView {
             <section class="list" data-list="">
                 <div class="list-head"><h1>"Inbox"</h1><div class="fresh" aria-live="polite"></div></div>
                 {alert}
+                {overridden}
                 {away}
                 {grants}
                 {waiting.show(None, visit.posted.as_deref())}

@@ -13,7 +13,7 @@ use crate::parts::decide::{Deciding, decide};
 use crate::parts::held_list::{Waiting, others, who};
 use crate::parts::inbox_query::InboxQuery;
 use crate::parts::settle::settle;
-use crate::parts::standing::standing;
+use crate::parts::standing::{standing, vote_note};
 use crate::parts::{alert, delegation, effect, grant, passkey, pause, preview, text, time};
 
 /// One call.
@@ -28,8 +28,10 @@ pub(crate) fn ItemPage() -> impl IntoView {
         let waiting = Waiting::of(&visit.engine, &me, query).await?;
         let beside = Beside::of(&visit.engine, &me, &item).await?;
         let now = visit.engine.now();
-        let preview =
-            item.preview.as_ref().filter(|_| item.may_decide && item.call.status == CallStatus::Held);
+        let preview = item
+            .preview
+            .as_ref()
+            .filter(|_| item.takes_word_of(me.id()) && item.call.status == CallStatus::Held);
         let token = preview.map(|preview| visit.engine.view_token(&me, id, &preview.version));
         let confirming = passkey::confirming(&visit.engine, &me, &item).await?;
         let script = passkey::script_of(&visit, &confirming);
@@ -166,8 +168,10 @@ fn article(
             <a class="back" href=format!("/inbox{list}")>"← Inbox"</a>
             {head(item, shown, now)}
             {alert::alert(posted)}
-            {standing(item, now)}
-            {item.stands_in_for.as_ref().map(delegation::in_place_of)}
+            {standing(item, beside.me, now)}
+            {item.stands_in_for.as_ref().filter(|_| item.takes_word_of(beside.me)).map(delegation::in_place_of)}
+            {vote_note(item, beside.me)}
+            {item.for_too_few.then(|| for_too_few(item))}
             {delegation::on_call(&item.delegations, item.stands_in_for.as_ref(), beside.me)}
             {item.may_override.then(|| to_override(item))}
             {item.pause.as_ref().and_then(|stopped| pause::note(stopped, now))}
@@ -181,6 +185,15 @@ fn article(
         </article>
     }
     .into_any()
+}
+
+/// Why an operator is asked whom the action does not name.
+fn for_too_few(item: &Item) -> AnyView {
+    let why = match item.quorum {
+        0 | 1 => "nobody else may decide this.".to_owned(),
+        quorum => format!("fewer than {quorum} people may decide this without the operators."),
+    };
+    view! { <p class="stand-in-note"><strong>"You stand in:"</strong> " " {why}</p> }.into_any()
 }
 
 /// The way for an operator who is none of those who decide it.
@@ -199,7 +212,7 @@ fn head(item: &Item, shown: Option<&Preview>, now: Time) -> AnyView {
         <header class="item-head">
             {effect::mark(call.effect)}
             {preview::changed(other_effect)}
-            <h1>{text::line(&item.title)}</h1>
+            <h1 tabindex="-1" data-focus="">{text::line(&item.title)}</h1>
             {preview::changed(other_title)}
             <p class="item-facts">
                 <span>{who(item)}</span>

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use engine::account_event::AccountEvent;
-use engine::{EventFilter, PageAsked};
+use engine::store::EventDecider;
+use engine::{Engine, EventFilter, PageAsked, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use leptos_router::params::ParamsMap;
-use model::{AgentId, Event, EventType, Time};
+use model::{AgentId, Event, EventId, EventType, PersonId, Refusal, Time};
 
 use crate::frame::{Shape, Sheet, Tab, page};
 use crate::parts::filters::{Filter, filters};
@@ -23,6 +24,57 @@ const FILTERS: [&str; 3] = ["type", "agent", "action"];
 
 /// The agents' names, by their ids.
 type Names = HashMap<AgentId, String>;
+
+/// Who did what a page of the journal tells of.
+struct Doers {
+    agents: Names,
+    people: HashMap<PersonId, String>,
+    deciders: Vec<EventDecider>,
+}
+
+impl Doers {
+    async fn of(
+        engine: &Engine,
+        me: &PersonActor,
+        agents: &Names,
+        events: &[Event],
+    ) -> Result<Self, Refusal> {
+        let people = engine.people(me).await?.into_iter().map(|person| (person.id, person.name)).collect();
+        let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+        Ok(Self { agents: agents.clone(), people, deciders: engine.event_deciders(me, &ids).await? })
+    }
+
+    /// Who did this: the person whom the line names, those who decided, or whoever asked.
+    fn by(&self, event: &Event) -> AnyView {
+        if let Some(id) = event.by {
+            let name = self.people.get(&id).cloned().unwrap_or_else(|| id.to_string());
+            return view! { <a href=format!("/people/{id}")>{text::line(&name)}</a> }.into_any();
+        }
+        let decided: Vec<String> =
+            self.deciders.iter().filter(|one| one.event == event.id).map(decider).collect();
+        if !decided.is_empty() {
+            return text::line(&decided.join(", "));
+        }
+        match event.r#type {
+            EventType::Expired | EventType::InDoubt | EventType::GrantEnded => "the desk".into_any(),
+            EventType::Undone | EventType::Settled | EventType::Decided => "a person".into_any(),
+            _ => self.asked(event),
+        }
+    }
+
+    fn asked(&self, event: &Event) -> AnyView {
+        let agent = event.agent_id.map(|id| self.agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+        let person = || event.person_id.and_then(|id| self.people.get(&id).cloned());
+        agent.or_else(person).map_or_else(|| "nobody in particular".into_any(), |name| text::line(&name))
+    }
+}
+
+fn decider(one: &EventDecider) -> String {
+    match &one.r#for {
+        Some(name) => format!("{} for {name}", one.name),
+        None => one.name.clone(),
+    }
+}
 
 /// The journal.
 #[component]
@@ -41,14 +93,13 @@ pub(crate) fn Journal() -> impl IntoView {
             let leaf = visit.engine.happenings(&me, &filter, &page).await?;
             let now = visit.engine.now();
             let rows = if leaf.items.is_empty() {
-                none(is_filtered, leaf.looked_to.is_some())
+                none(is_filtered, leaf.looked_to.is_some(), me.person().is_operator())
             } else {
-                let columns = ["When", "What", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
-                let rows = leaf
-                    .items
-                    .iter()
-                    .map(|event| (event.id.to_string(), line(event, &agents, now)))
-                    .collect();
+                let doers = Doers::of(&visit.engine, &me, &agents, &leaf.items).await?;
+                let columns =
+                    ["When", "What", "By", "Action", "Agent", "Came in by", "Answer", "Call", "Receipt"];
+                let rows =
+                    leaf.items.iter().map(|event| (event.id.to_string(), line(event, &doers, now))).collect();
                 named_rows("Journal", &columns, rows)
             };
             // Only the newest page grows.
@@ -73,7 +124,7 @@ pub(crate) fn Journal() -> impl IntoView {
         let accounts = if is_first { visit.engine.account_events(&me).await? } else { Vec::new() };
         let body = view! {
             <h1>"Journal"</h1>
-            <p class="lead">"What happened to every call, and to accounts. Ids and status, never what was in it."</p>
+            <p class="lead">"What happened to every call and by whom, and to people's passkeys. Ids and status, never what was in it."</p>
             {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
             {of_accounts(&accounts, visit.engine.now())}
@@ -113,8 +164,9 @@ fn fields(agents: &Names) -> Vec<Filter> {
     ]
 }
 
-fn none(is_filtered: bool, was_left: bool) -> AnyView {
+fn none(is_filtered: bool, was_left: bool, is_operator: bool) -> AnyView {
     match (is_filtered, was_left) {
+        _ if !is_operator => view! { <p class="nothing">"Operators see the calls here."</p> }.into_any(),
         (_, true) => view! { <p class="nothing">"Nothing fits so far."</p> }.into_any(),
         (true, _) => {
             view! { <p class="nothing">"Nothing fits these filters. " <a href="/journal">"Show all"</a></p> }
@@ -124,17 +176,18 @@ fn none(is_filtered: bool, was_left: bool) -> AnyView {
     }
 }
 
-fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
+fn line(event: &Event, doers: &Doers, now: Time) -> Vec<Cell> {
     let id = event.call_id.to_string();
     let call = has_page(event).then(|| format!("/inbox/{id}"));
-    let agent = event.agent_id.map(|id| agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
+    let agent = event.agent_id.map(|id| doers.agents.get(&id).cloned().unwrap_or_else(|| id.to_string()));
     let receipt = event.receipt_id.map_or_else(
         || "none".into_any(),
-        |id| view! { <a href=address(id)><code>{id.to_string()}</code></a> }.into_any(),
+        |id| view! { <a href=address(id)>{short(&id.to_string())}</a> }.into_any(),
     );
     vec![
         cell("When", time::ago(event.at, now)),
         cell("What", what(event)),
+        cell("By", doers.by(event)),
         cell("Action", text::line(&event.action)),
         cell("Agent", agent.map_or_else(|| "none".into_any(), |name| text::line(&name))),
         cell("Came in by", event.surface.as_str()),
@@ -142,38 +195,41 @@ fn line(event: &Event, agents: &Names, now: Time) -> Vec<Cell> {
         cell(
             "Call",
             match call {
-                Some(address) => view! { <a href=address><code>{id}</code></a> }.into_any(),
-                None => view! { <code>{id}</code> }.into_any(),
+                Some(address) => view! { <a href=address>{short(&id)}</a> }.into_any(),
+                None => short(&id),
             },
         ),
         cell("Receipt", receipt),
     ]
 }
 
-/// What happened to accounts lately.
+/// The end of an id, where it differs from others of its time; the whole of it on hover.
+fn short(id: &str) -> AnyView {
+    let end = id.len().saturating_sub(8);
+    let shown = format!("…{}", id.get(end..).unwrap_or(id));
+    view! { <code class="id" title=id.to_owned()>{shown}</code> }.into_any()
+}
+
+/// What happened to passkeys lately.
 fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
     let line = |event: &AccountEvent| {
         let about = event.about.as_ref().map(|about| view! { " " {text::line(about)} });
         vec![
             cell("When", time::ago(event.at, now)),
             cell("Whose", text::line(&event.name)),
-            cell("What", view! { {words::account_event(event.r#type)} {about} }),
+            cell("What", view! { <span>{words::account_event(event.r#type)} {about}</span> }),
         ]
     };
     (!events.is_empty()).then(|| {
         let rows = events.iter().map(line).collect();
-        view! { <h2>"Accounts"</h2> {table("Accounts", &["When", "Whose", "What"], rows)} }.into_any()
+        view! { <h2>"Passkeys"</h2> {table("Passkeys", &["When", "Whose", "What"], rows)} }.into_any()
     })
 }
 
-/// What happened and with what, and the way to whoever did it.
+/// What happened and with what.
 fn what(event: &Event) -> AnyView {
-    let said = words::event(event.r#type);
     let with = event.proof.map(|_| ", with a passkey");
-    match event.by {
-        Some(by) => view! { <a href=format!("/people/{by}")>{said}</a> {with} }.into_any(),
-        None => view! { {said} {with} }.into_any(),
-    }
+    view! { <span>{words::event(event.r#type)} {with}</span> }.into_any()
 }
 
 /// Whether the call has a page: one that was held or sent. A read, a repeat and a call that was refused at once have none.

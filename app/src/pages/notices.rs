@@ -1,7 +1,6 @@
 //! How somebody is told that calls wait for them: by mail, in browsers, and when not.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use engine::notice::{BrowserLine, Channel, Kind, NoticeLine, NoticeSheet, Outcome};
 use leptos::prelude::*;
@@ -26,7 +25,7 @@ pub(crate) fn Notices() -> impl IntoView {
         let body = view! {
             <a class="back back-always" href="/account">"← Your account"</a>
             <h1>"Notices"</h1>
-            <p class="lead">{lead(sheet.after)}</p>
+            <p class="lead">{lead(&sheet)}</p>
             {alert::alert(posted.as_ref())}
             {done.map(|done| view! { <p class="heard" role="status">{done}</p> })}
             {choices(&sheet, me.person(), posted.as_ref())}
@@ -38,7 +37,12 @@ pub(crate) fn Notices() -> impl IntoView {
     })
 }
 
-fn lead(after: Duration) -> String {
+/// What tells them: nothing yet, or what a notice is.
+fn lead(sheet: &NoticeSheet) -> String {
+    if sheet.browsers.is_empty() && !(sheet.has_mail && sheet.choices.mail) {
+        return "You are told by nothing yet: what waits for you stands in the inbox alone.".to_owned();
+    }
+    let after = sheet.after;
     let after = match i64::try_from(after.as_secs()).unwrap_or(i64::MAX) {
         60 => "a minute".to_owned(),
         seconds => words::span(seconds),
@@ -87,7 +91,9 @@ fn choices(sheet: &NoticeSheet, me: &Person, posted: Option<&Arc<Posted>>) -> An
             <form class="stack" method="post" action=form::NOTICES autocomplete="off" novalidate>
                 <input type="hidden" name="act" value="save"/>
                 <div class="field field-tick">
-                    <input id="mail" name="mail" type="checkbox" checked=mail aria-describedby="mail-hint"/>
+                    <input id="mail" name="mail" type="checkbox" checked=mail disabled=!sheet.has_mail aria-describedby="mail-hint"/>
+                    // What is disabled is not sent: the choice is kept for the day on which there is a mail server.
+                    {(!sheet.has_mail && mail).then(|| view! { <input type="hidden" name="mail" value="on"/> })}
                     <label for="mail">"By mail"</label>
                     <p class="hint" id="mail-hint">{text::line(&hint)}</p>
                 </div>

@@ -10,6 +10,7 @@ use crate::form;
 use crate::frame::{Shape, Sheet, Tab, is_office, page};
 use crate::parts::decide::Deciding;
 use crate::parts::held_list::who;
+use crate::parts::standing::decider;
 use crate::parts::{alert, delegation, effect, overriding, passkey, pause, preview, text, time};
 use crate::visit::Visit;
 
@@ -57,7 +58,7 @@ fn body(
     let call = &item.call;
     let posted = visit.posted(form::OVERRIDE);
     let person = item.person.as_ref().filter(|_| item.agent.is_some());
-    let voted: Vec<String> = item.decided_by.iter().map(|one| text::plain(&one.name)).collect();
+    let voted: Vec<String> = item.decided_by.iter().map(|one| text::plain(&decider(one))).collect();
     let voted = (!voted.is_empty())
         .then(|| view! { <p>"Confirmed so far by " <bdi>{voted.join(", ")}</bdi> "."</p> });
     view! {
@@ -77,7 +78,7 @@ fn body(
         {alert::alert(posted.as_ref())}
         <div class="override-note">
             {overriding::mark()}
-            <p>"Others decide this call, and you are not one of them. An override sends it without them, whatever they have said so far. They are told, and your name and your words stay with the receipt for ever. That you have opened it is in the journal."</p>
+            <p>"Others decide this call, and you are not one of them. An override sends it without them, whatever they have said so far. They are told: for a day it stands on top of their inboxes, and it goes out to whoever is told by mail, browser or webhook. Your name and your words stay with the receipt for ever. That you have opened it is in the journal."</p>
             {voted}
         </div>
         {delegation::on_call(&item.delegations, None, me.id())}

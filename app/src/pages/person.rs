@@ -2,8 +2,8 @@
 
 mod ways;
 
-use engine::CircleKind;
 use engine::office::Disabling;
+use engine::{CircleKind, PersonActor};
 use leptos::prelude::*;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use model::{Person, PersonId, Refusal, Role, Time};
@@ -30,6 +30,10 @@ pub(crate) fn PersonPage() -> impl IntoView {
             None if may_change => Some(visit.engine.disabling(&me, person.id).await?),
             _ => None,
         };
+        let beside = match doing {
+            Some(_) => Beside::of(&visit, &me, person.id).await?,
+            None => Beside::default(),
+        };
         let title = text::plain(&person.name);
         let body = view! {
             <a class="back back-always" href="/people">"← People"</a>
@@ -40,7 +44,7 @@ pub(crate) fn PersonPage() -> impl IntoView {
             {facts(&person, now, [("Groups", circles(&groups, CircleKind::Group, may_change)), ("Tenants", circles(&tenants, CircleKind::Tenant, may_change))])}
             {ways::ways(&ways, now)}
             {may_change.then(|| change_roles(&person))}
-            {doing.map(|doing| disable(&person, doing))}
+            {doing.map(|doing| disable(&person, doing, &beside))}
             {(may_change && person.disabled_at.is_some()).then(|| enable(&person))}
         };
         Ok(Sheet::new(title, Shape::Column, body))
@@ -105,8 +109,26 @@ fn change_roles(person: &Person) -> AnyView {
     .into_any()
 }
 
+/// What ends with an account beside what is counted of it.
+#[derive(Default)]
+struct Beside {
+    delegations: u64,
+    grants: u64,
+}
+
+impl Beside {
+    async fn of(visit: &Visit, me: &PersonActor, person: PersonId) -> Result<Self, Refusal> {
+        let delegations = visit.engine.delegations(me).await?;
+        let of_them = delegations.iter().filter(|one| one.delegator == person || one.delegate == person);
+        Ok(Self {
+            delegations: of_them.count() as u64,
+            grants: visit.engine.count_grants_with(me, person).await?,
+        })
+    }
+}
+
 /// The step before an account is disabled: what happens.
-fn disable(person: &Person, doing: Disabling) -> AnyView {
+fn disable(person: &Person, doing: Disabling, beside: &Beside) -> AnyView {
     let name = text::plain(&person.name);
     view! {
         <section class="circle" aria-labelledby="disable-head">
@@ -116,7 +138,7 @@ fn disable(person: &Person, doing: Disabling) -> AnyView {
                 <form method="post" action=form::DISABLE>
                     <input type="hidden" name="person" value=person.id.to_string()/>
                     <p>{text::line(&person.name)} " can no longer sign in or decide anything. At once:"</p>
-                    <ul class="plain">{happens(doing).into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
+                    <ul class="plain">{happens(doing, beside).into_iter().map(|line| view! { <li>{line}</li> }).collect_view()}</ul>
                     <p>"Receipts stay. The account can be enabled again: tokens and keys that were not revoked are then taken again; sessions and calls do not come back."</p>
                     <button class="button-final">{format!("Disable {name}")}</button>
                 </form>
@@ -127,7 +149,7 @@ fn disable(person: &Person, doing: Disabling) -> AnyView {
 }
 
 /// What disabling does, a line each; what there is none of is not said.
-fn happens(doing: Disabling) -> Vec<String> {
+fn happens(doing: Disabling, beside: &Beside) -> Vec<String> {
     let lines = [
         (doing.sessions, "session ends", "sessions end"),
         (doing.tokens, "token is refused", "tokens are refused"),
@@ -137,6 +159,16 @@ fn happens(doing: Disabling) -> Vec<String> {
             doing.handed_over,
             "held call that only this person could decide goes to the operators",
             "held calls that only this person could decide go to the operators",
+        ),
+        (
+            beside.delegations,
+            "delegation, given or received, ends and does not come back",
+            "delegations, given or received, end and do not come back",
+        ),
+        (
+            beside.grants,
+            "standing grant, made by them or for their agents, ends and does not come back",
+            "standing grants, made by them or for their agents, end and do not come back",
         ),
     ];
     let said: Vec<String> = lines

@@ -39,7 +39,9 @@ pub(crate) fn Selected() -> impl IntoView {
 async fn shown(engine: &Engine, me: &PersonActor, ids: &[CallId]) -> Result<Vec<(Item, Preview)>, Refusal> {
     let mut all = Vec::new();
     for id in ids {
-        let Some(mut item) = engine.item(me, *id).await?.filter(|item| item.may_decide) else { continue };
+        let Some(mut item) = engine.item(me, *id).await?.filter(|item| item.takes_word_of(me.id())) else {
+            continue;
+        };
         if let Some(preview) = item.preview.take() {
             all.push((item, preview));
         }

@@ -36,8 +36,10 @@ pub(crate) fn decide(
     let confirm = format!("Confirm: {}", words::action(&item.call.action));
     let is_final = preview.effect == Effect::Destructive;
     let stopped = item.pause.as_ref();
+    let can_confirm =
+        stopped.is_none() && matches!(deciding.confirming, Confirming::Plain | Confirming::WithPasskey(_));
     let say_yes = match stopped {
-        None => say_yes(confirm, is_final, &deciding.confirming, item),
+        None => say_yes(confirm, (is_final, more.is_some()), &deciding.confirming, item),
         Some(stopped) => {
             view! { <p class="bar-paused">"Paused: it cannot be confirmed until " {pause::until(stopped)} "."</p> }.into_any()
         }
@@ -54,7 +56,7 @@ pub(crate) fn decide(
             {replies(&typed("reply"))}
             <div class="field">
                 <label for="reason">"Reason"</label>
-                <p class="hint" id="reason-hint">"Optional. When you decline, the agent is told."</p>
+                <p class="hint" id="reason-hint">"Optional. When you decline, " {if item.agent.is_some() { "the agent" } else { "whoever asked" }} " is told."</p>
                 <textarea id="reason" name="reason" rows="2" maxlength="2000"
                     aria-invalid=reason_fault.is_some().then_some("true")
                     aria-describedby=alert::described("reason", reason_fault.is_some()) inner_html=text::content(&typed("reason"))></textarea>
@@ -63,8 +65,8 @@ pub(crate) fn decide(
         </form>
         {more}
         <div class="bar" data-guard="">
-            {(is_final && stopped.is_none()).then(|| target(&typed("target"), posted))}
-            <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p>
+            {(is_final && can_confirm).then(|| target(&typed("target"), posted))}
+            {can_confirm.then(|| view! { <p class="guard-hint" aria-live="polite">"Read first: it can be pressed in a moment."</p> })}
             <button form="decide" name="decision" value="decline" class="decline">"Decline"</button>
             {say_yes}
         </div>
@@ -73,11 +75,18 @@ pub(crate) fn decide(
 }
 
 /// The button that confirms, or why there is none.
-fn say_yes(words: String, is_final: bool, confirming: &Confirming, item: &Item) -> AnyView {
+/// Where more like it can be allowed, and somebody is about to, it says that it is for this call alone.
+fn say_yes(
+    words: String,
+    (is_final, is_beside_grant): (bool, bool),
+    confirming: &Confirming,
+    item: &Item,
+) -> AnyView {
     let class = if is_final { "confirm confirm-final" } else { "confirm" };
     match confirming {
         Confirming::Plain => {
-            view! { <button form="decide" name="decision" value="confirm" class=class>{words}</button> }.into_any()
+            let only = is_beside_grant.then(|| view! { <span class="only-this">"Confirm only this one"</span> });
+            view! { <button form="decide" name="decision" value="confirm" class=class><span>{words}</span>{only}</button> }.into_any()
         }
         Confirming::WithPasskey(party) => view! {
             {passkey::says()}

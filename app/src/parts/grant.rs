@@ -212,9 +212,9 @@ fn label(place: &Place) -> AnyView {
 /// Method and address, with what may vary in it.
 fn sent(allowed: &Allowed) -> AnyView {
     let segment = |(at, (text, varies)): (usize, &(String, Varies))| {
-        let slash = if at > 0 { "/" } else { "" };
+        // An empty text would be set out as a blank.
+        let slash = (at > 0).then_some("/");
         let text = match varies {
-            // An empty text would be set out as a blank.
             Varies::Not if text.is_empty() => ().into_any(),
             Varies::Not => text::line(text),
             Varies::AsId => any("any id"),

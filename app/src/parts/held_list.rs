@@ -1,6 +1,6 @@
 //! The list of held calls.
 
-use engine::{Choices, Engine, Item, PersonActor};
+use engine::{Choices, Engine, Item, PersonActor, Vote};
 use leptos::prelude::*;
 use model::{CallId, CallStatus, Refusal, Time};
 
@@ -135,7 +135,13 @@ impl Waiting {
             let is_override = item.decided_by.iter().any(|one| one.overrode.is_some());
             let by = (!by.is_empty())
                 .then(|| if is_override { format!(": override by {by}") } else { format!(" by {by}") });
-            view! { <li data-ended=item.call.id.to_string()><span class="held-mark">{words::status(item.call.status)}{by}</span></li> }
+            // Of a call that waits for others, what was said so far.
+            let said = if item.call.status == CallStatus::Held && !item.decided_by.is_empty() {
+                "Confirmed"
+            } else {
+                words::status(item.call.status)
+            };
+            view! { <li data-ended=item.call.id.to_string()><span class="held-mark">{said}{by}</span></li> }
         };
         view! { <ul hidden>{self.ended.iter().map(mark).collect_view()}</ul> }.into_any()
     }
@@ -184,7 +190,12 @@ impl Waiting {
 async fn ended(engine: &Engine, me: &PersonActor, named: &str) -> Result<Vec<Item>, Refusal> {
     let ids: Vec<CallId> = named.split(',').filter_map(|id| id.parse().ok()).take(MOST_ENDED).collect();
     let lines = engine.inbox_lines(me, &ids).await?;
-    Ok(lines.into_iter().filter(|item| !item.may_decide && !item.may_settle).collect())
+    Ok(lines.into_iter().filter(|item| !waits(item, me)).collect())
+}
+
+/// Whether it still waits for this person's word: who or whose delegate has voted is asked no more.
+fn waits(item: &Item, me: &PersonActor) -> bool {
+    item.may_settle || item.may_decide && item.vote(me.id()) == Vote::Open
 }
 
 fn option(value: &str, name: &str, chosen: &str) -> AnyView {

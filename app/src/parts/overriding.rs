@@ -4,17 +4,31 @@ use std::sync::Arc;
 
 use engine::Item;
 use leptos::prelude::*;
-use model::Preview;
+use model::{Preview, Time};
 
 use super::decide::Deciding;
 use super::passkey::{self, Confirming};
-use super::{alert, icon, pause, text};
+use super::{alert, icon, pause, text, time};
 use crate::form::{self, Posted};
 use crate::words;
 
 /// Sign and word, in a colour of its own: it never looks like an ordinary approval.
 pub(crate) fn mark() -> AnyView {
     view! { <strong class="override">{icon::overridden()} "Override"</strong> }.into_any()
+}
+
+/// What stands above the inbox of those who decide, for a day after somebody overrode them.
+pub(crate) fn lately(items: &[Item], now: Time) -> Option<AnyView> {
+    let line = |item: &Item| {
+        let one = item.decided_by.iter().find(|one| one.overrode.is_some())?;
+        let at = one.overrode.as_ref().map(|(at, _)| time::ago(*at, now));
+        Some(view! {
+            <li>{mark()} " by " {text::line(&one.name)} ", who is none of those who decide it: " <a href=format!("/inbox/{}", item.call.id)>{text::line(&item.title)}</a> ", " {at}</li>
+        })
+    };
+    let lines: Vec<_> = items.iter().filter_map(line).collect();
+    (!lines.is_empty())
+        .then(|| view! { <ul class="stand-in" aria-label="Overridden lately">{lines}</ul> }.into_any())
 }
 
 /// The form of an override: words that are wanted, the target where there is one, and a button of its own.

@@ -53,7 +53,7 @@ pub(crate) fn who(pause: &Pause, now: Time) -> AnyView {
         Some(name) => view! { {text::line(name)} " paused it " }.into_any(),
         None => "It was paused from the command line ".into_any(),
     };
-    let why = pause.reason.as_ref().map(|reason| view! { " The reason: " <q>{text::body(reason)}</q> });
+    let why = pause.reason.as_ref().map(|reason| view! { " The reason: " <q>{text::body(reason)}</q> "." });
     view! { {by} {time::ago(pause.at, now)} "." {why} }.into_any()
 }
 

@@ -33,7 +33,7 @@ const fn may(role: Role) -> &'static str {
     match role {
         Role::Member => "own agents, own calls",
         Role::Approver => "also decides where an action asks for one",
-        Role::Operator => "also sees every receipt and settles what is in doubt",
-        Role::Admin => "also manages people and agents",
+        Role::Operator => "also sees every receipt, settles what is in doubt, pauses and overrides",
+        Role::Admin => "also manages people and agents, pauses and overrides",
     }
 }

@@ -1,15 +1,15 @@
 //! Where a call stands, in words: the truth from the server.
 
 use engine::store::DecidedBy;
-use engine::{Item, Settled};
+use engine::{Item, Settled, Vote};
 use leptos::prelude::*;
-use model::{Call, CallStatus, Finding, Time};
+use model::{Call, CallStatus, Finding, PersonId, Time};
 
 use super::{overriding, text, time};
 use crate::{form, words};
 
-/// The line that says where a call stands. Screen readers are told when it changes.
-pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
+/// The line that says where a call stands, to this person. Screen readers are told when it changes.
+pub(crate) fn standing(item: &Item, me: PersonId, now: Time) -> AnyView {
     let call = &item.call;
     let class = match call.status {
         CallStatus::Failed | CallStatus::Refused | CallStatus::InDoubt => "standing standing-bad",
@@ -27,8 +27,9 @@ pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
     view! {
         <div class=class data-live=waits.then_some("")>
             <div class="standing-line">
-                <p role="status">{sentence(item, undo_until)}</p>
+                <p role="status">{sentence(item, me, undo_until)}</p>
                 {undo_until.map(|until| undo(item, until, now))}
+                {may_take_back(item, me).then(|| take_back(item))}
                 {item.may_withdraw.then(|| withdraw(item))}
             </div>
             {details(item, now)}
@@ -38,18 +39,14 @@ pub(crate) fn standing(item: &Item, now: Time) -> AnyView {
 }
 
 /// Contract section 11: the text begins with one of the known words.
-fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
+fn sentence(item: &Item, me: PersonId, undo_until: Option<Time>) -> AnyView {
     let call = &item.call;
     let answered = |status: u16| format!("the service answered {}", words::answer(status));
     match call.status {
-        CallStatus::Held if item.pause.is_some() => {
-            "Held: it is paused and cannot be confirmed now. Nothing has been sent.".into_any()
-        }
         CallStatus::Queued | CallStatus::Approved if item.pause.is_some() => {
             "Sending is paused. Nothing has been sent.".into_any()
         }
-        CallStatus::Held if item.may_decide => "Held: it waits for your decision. Nothing has been sent.".into_any(),
-        CallStatus::Held => "Held: it waits for somebody's decision. Nothing has been sent.".into_any(),
+        CallStatus::Held => held(item, me),
         CallStatus::Queued => "Sending: it waits for its turn.".into_any(),
         CallStatus::Approved if undo_until.is_some() => "Sending soon. Nothing has been sent yet.".into_any(),
         CallStatus::Approved => "Sending: it is on its way.".into_any(),
@@ -76,6 +73,81 @@ fn sentence(item: &Item, undo_until: Option<Time>) -> AnyView {
             "Not known: it was sent and its answer was lost. It may or may not have happened. Somebody has to settle it."
                 .into_any()
         }
+    }
+}
+
+/// Held: for whom it waits, and how many have confirmed where it takes more than one.
+fn held(item: &Item, me: PersonId) -> AnyView {
+    let waits = match item.vote(me) {
+        _ if item.pause.is_some() => "it is paused and cannot be confirmed now",
+        _ if !item.may_decide => "it waits for somebody's decision",
+        Vote::Cast(_) | Vote::Spoken(_) => "it waits for others",
+        Vote::Open | Vote::CastForThem(_) => "it waits for your decision",
+    };
+    view! { "Held: " {waits} ". Nothing has been sent. " {votes(item, me)} }.into_any()
+}
+
+/// How far a quorum is.
+fn votes(item: &Item, me: PersonId) -> Option<AnyView> {
+    let (said, quorum) = (item.decided_by.len(), item.quorum);
+    if quorum < 2 {
+        return None;
+    }
+    if said == 0 {
+        let alone = if item.may_decide { "; yours alone sends nothing" } else { "" };
+        return Some(format!("{} people have to confirm{alone}.", words::number(quorum)).into_any());
+    }
+    let has = if said == 1 { "has" } else { "have" };
+    let names = item.decided_by.iter().map(|one| voter(one, me)).collect::<Vec<_>>().join(", ");
+    Some(view! { {format!("{said} of {quorum} {has} confirmed: ")} {text::line(&names)} "." }.into_any())
+}
+
+/// Who voted, and in whose place, as this person reads it.
+pub(crate) fn voter(one: &DecidedBy, me: PersonId) -> String {
+    let own = if one.person == me { " (you)" } else { "" };
+    let voice = match &one.r#for {
+        Some(_) if one.voice == me => " for you".to_owned(),
+        Some(name) => format!(" for {name}"),
+        None => String::new(),
+    };
+    format!("{}{own}{voice}", one.name)
+}
+
+/// Whether this person's vote can be taken back while the call waits for others.
+fn may_take_back(item: &Item, me: PersonId) -> bool {
+    item.call.status == CallStatus::Held && item.may_decide && matches!(item.vote(me), Vote::Cast(_))
+}
+
+/// The way back for somebody who has voted.
+fn take_back(item: &Item) -> AnyView {
+    view! {
+        <form method="post" action=form::UNDO>
+            <input type="hidden" name="call" value=item.call.id.to_string()/>
+            <button>"Take it back"</button>
+        </form>
+    }
+    .into_any()
+}
+
+/// What somebody is told before they decide: that a vote was cast in their place, or by the one in whose place they would.
+pub(crate) fn vote_note(item: &Item, me: PersonId) -> Option<AnyView> {
+    if item.call.status != CallStatus::Held || !item.may_decide {
+        return None;
+    }
+    match item.vote(me) {
+        Vote::CastForThem(one) => Some(view! {
+            <p class="stand-in-note"><strong>{text::line(&one.name)} " confirmed it for you."</strong> " If you decide it yourself, your own word replaces theirs."</p>
+        }
+        .into_any()),
+        Vote::Spoken(one) => {
+            let voice = one.r#for.as_ref().unwrap_or(&one.name);
+            let by = one.r#for.as_ref().map(|_| view! { ", by " {text::line(&one.name)} });
+            Some(view! {
+                <p class="stand-in-note">"Confirmed for " <strong>{text::line(voice)}</strong> " already" {by} ". You decide it only in that place, so there is nothing left for you to say."</p>
+            }
+            .into_any())
+        }
+        Vote::Open | Vote::Cast(_) => None,
     }
 }
 
@@ -127,7 +199,7 @@ fn settled(settled: &Settled, now: Time) -> AnyView {
 }
 
 /// Who decided, and in whose place.
-fn decider(one: &DecidedBy) -> String {
+pub(crate) fn decider(one: &DecidedBy) -> String {
     match &one.r#for {
         Some(name) => format!("{} for {name}", one.name),
         None => one.name.clone(),
@@ -161,8 +233,8 @@ fn details(item: &Item, now: Time) -> Option<AnyView> {
         .map(|words| view! { <p>"With the words: " <q>{text::body(words)}</q></p> });
     let problem = call.problem.as_ref().filter(|_| call.status == CallStatus::Refused);
     let problem = problem.map(|problem| view! { <p>{text::line(&problem.detail)}</p> });
-    let reply =
-        call.reply.as_ref().map(|reply| view! { <p>"The agent was told: " <q>{text::body(reply)}</q></p> });
+    let told = if item.agent.is_some() { "The agent was told: " } else { "The answer: " };
+    let reply = call.reply.as_ref().map(|reply| view! { <p>{told} <q>{text::body(reply)}</q></p> });
     // The try that was settled as not happened is told by the settlement.
     let told =
         usize::from(item.settled.as_ref().is_some_and(|settled| settled.finding == Finding::DidNotHappen));

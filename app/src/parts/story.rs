@@ -36,8 +36,9 @@ fn what(happened: &Happened, receipt: &ReceiptFacts, me: PersonId) -> AnyView {
     match happened {
         Happened::Asked => asked(receipt),
         Happened::Held => view! { <strong>"Held"</strong> " and shown to those who may decide it. Nothing had been sent." }.into_any(),
-        Happened::Confirmed { by, name, r#for, rights, voided, with_passkey } => {
-            let said = confirmed(*by == me, name, r#for.as_deref(), rights, *voided);
+        Happened::Confirmed { by, name, r#for, rights, voided, replaced, with_passkey } => {
+            let void = if *replaced { Void::Replaced } else if *voided { Void::TakenBack } else { Void::Not };
+            let said = confirmed(*by == me, name, r#for.as_deref(), rights, void);
             view! { {said} {with_passkey.then_some(", with a passkey")} }.into_any()
         }
         Happened::Overridden { by, name, reason, voided, with_passkey } => {
@@ -89,13 +90,28 @@ fn overridden(is_me: bool, name: &str, reason: &str, voided: bool) -> AnyView {
     view! { {overriding::mark()} " " <strong>{who}</strong> {what} <q>{text::body(reason)}</q> }.into_any()
 }
 
-fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], voided: bool) -> AnyView {
+/// Whether a vote counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Void {
+    /// It did.
+    Not,
+    /// It was taken back, or the preview changed.
+    TakenBack,
+    /// The one in whose place it was cast spoke for themselves.
+    Replaced,
+}
+
+fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], void: Void) -> AnyView {
     let who = if is_me { "You".into_any() } else { text::line(name) };
     let rights: Vec<String> = rights.iter().map(|one| right(one, is_me && r#for.is_none())).collect();
     if let Some(voice) = r#for {
-        let voided = voided.then_some(", and that was taken back or void");
+        let voided = match void {
+            Void::Not => String::new(),
+            Void::TakenBack => ", and that was taken back or void".to_owned(),
+            Void::Replaced => format!(", and that was replaced by {}'s own", text::plain(voice)),
+        };
         let right = if rights.is_empty() { String::new() } else { format!(", {}", rights.join(" and ")) };
-        return view! { <strong>{who}</strong> " confirmed it for " <strong>{text::line(voice)}</strong> {text::plain(&right)} {voided} }
+        return view! { <strong>{who}</strong> " confirmed it for " <strong>{text::line(voice)}</strong> {text::plain(&format!("{right}{voided}"))} }
             .into_any();
     }
     let right = if rights.is_empty() {
@@ -103,7 +119,11 @@ fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], voi
     } else {
         format!("as {}", rights.join(" and "))
     };
-    let what = if voided { " confirmed it, and that was taken back or void: " } else { " confirmed it, " };
+    let what = if void != Void::Not {
+        " confirmed it, and that was taken back or void: "
+    } else {
+        " confirmed it, "
+    };
     view! { <strong>{who}</strong> {what} {text::plain(&right)} }.into_any()
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn ago(time: Time, now: Time) -> AnyView {
 /// A moment to come: “in 23 h”; a past one: “now”.
 pub(crate) fn ahead(time: Time, now: Time) -> AnyView {
     let seconds = time.seconds_since(now);
-    stamp(time, if seconds > 0 { format!("in {}", words::span(seconds)) } else { "now".to_owned() })
+    stamp(time, if seconds > 0 { format!("in {}", words::ahead(seconds)) } else { "now".to_owned() })
 }
 
 /// A moment in full, in the visitor's zone.

@@ -26,6 +26,7 @@ test('the whole job by keys alone', async ({ page, upstream, ann, agent }) => {
   await expect(link(/two@/)).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(second.url);
+  await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   // On the open call the list goes on from it.
   await page.keyboard.press('j');
   await expect(link(/one@/)).toBeFocused();
@@ -98,6 +99,12 @@ test('the palette goes to pages, held calls and actions', async ({ page, ann, ag
   await expect(places).toHaveText(['Run: Wipe a customer']);
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
+  await box.fill('no such place');
+  await expect(page.getByRole('dialog', { name: 'Go to' })).toContainText('Nothing found.');
+  await box.fill('standing grants');
+  await expect(places).toHaveText(['Standing grants']);
+  await box.fill('account');
+  await expect(places).toHaveText([`Account of ${ann.name}`]);
   await box.fill('mail to finance');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(url);

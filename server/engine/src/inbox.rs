@@ -1,6 +1,6 @@
 //! What waits for a person, and one call as its page shows it.
 
-use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, PersonId, Preview, Refusal};
+use model::{Call, CallId, CallStatus, Effect, HeldCall, Listing, PersonId, Preview, Refusal, Role};
 
 use crate::actor::{Actor, Decider, PersonActor};
 use crate::delegation::Delegation;
@@ -9,6 +9,7 @@ use crate::filter::{InboxFilter, PageAsked};
 use crate::item::{Item, Whereabouts};
 use crate::likeness::Likeness;
 use crate::line;
+use crate::pipeline;
 use crate::store::{CallRow, CallState, Standing, StoreError, Window};
 
 /// How many calls in doubt stand at the top of an inbox. More are told by the count.
@@ -23,6 +24,13 @@ const MOST_EARLIER: i64 = 10;
 /// How many calls that one looks like are named.
 const MOST_ALIKE: i64 = 3;
 
+/// How many held calls that somebody has voted on are told.
+const MOST_VOTED: i64 = 50;
+
+/// How many overrides are told at the top of an inbox, and for how many seconds.
+const MOST_OVERRIDDEN: i64 = 5;
+const OVERRIDDEN_IS_FRESH: i64 = 86_400;
+
 /// What the held calls of a person can be narrowed by.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choices {
@@ -35,7 +43,7 @@ pub struct Choices {
 }
 
 impl Engine {
-    /// The held calls that this person may decide, newest first.
+    /// The held calls that wait for this person's word, newest first: those that they have voted on do not.
     pub async fn approvals(&self, decider: &Decider, page: &PageAsked) -> Result<Listing<HeldCall>, Refusal> {
         let seen = self.store().held_for(decider.id(), &Window::asked(page)?, self.now()).await?;
         let rows: Vec<CallRow> = seen.items.iter().map(|(row, _)| row.clone()).collect();
@@ -97,7 +105,30 @@ impl Engine {
 
     /// Those of these calls that the person may see, however they stand, with who decided them.
     pub async fn inbox_lines(&self, person: &PersonActor, ids: &[CallId]) -> Result<Vec<Item>, Refusal> {
-        let mut items = self.lines(person, &self.store().lines_of(person.id(), ids, self.now()).await?)?;
+        let rows = self.store().lines_of(person.id(), ids, self.now()).await?;
+        self.lines_with_votes(person, &rows).await
+    }
+
+    /// The held calls on which this person, or somebody in their place, has voted: they wait for others. Newest first.
+    pub async fn voted(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
+        let rows = self.store().voted_lines(person.id(), self.now(), MOST_VOTED).await?;
+        self.lines_with_votes(person, &rows).await
+    }
+
+    /// The calls that somebody overrode within the last day, of those that this person decides, newest first.
+    pub async fn overridden_lately(&self, person: &PersonActor) -> Result<Vec<Item>, Refusal> {
+        let (now, since) = (self.now(), self.now().plus_seconds(-OVERRIDDEN_IS_FRESH));
+        let rows = self.store().overridden_lines(person.id(), since, now, MOST_OVERRIDDEN).await?;
+        self.lines_with_votes(person, &rows).await
+    }
+
+    async fn lines_with_votes(
+        &self,
+        person: &PersonActor,
+        rows: &[(CallRow, Standing)],
+    ) -> Result<Vec<Item>, Refusal> {
+        let mut items = self.lines(person, rows)?;
+        self.name_voices(person, rows, &mut items).await?;
         for item in &mut items {
             item.decided_by = self.store().decided_by(item.call.id).await?;
         }
@@ -228,6 +259,7 @@ impl Engine {
         if matches!(row.state, CallState::Held { .. }) {
             let delegations = self.own_delegations(person).await?;
             item.stands_in_for = self.standing_in(person, standing, &delegations);
+            item.for_too_few = item.may_decide && self.is_for_too_few(person, &row).await?;
             // Whom it concerns: whoever owns the call, or decides it.
             if standing.owns || standing.decides {
                 item.delegations = self.store().delegations_on(id, self.now()).await?;
@@ -245,6 +277,18 @@ impl Engine {
             }
         }
         Ok(Some(item))
+    }
+
+    /// Whether this operator decides a call only because those who would are too few. Where the action names operators, or
+    /// nobody owns the call, they are among those.
+    async fn is_for_too_few(&self, person: &PersonActor, row: &CallRow) -> Result<bool, Refusal> {
+        let named = self.catalogue().action(&row.action).map(|action| pipeline::named_approvers(action));
+        let named = named.unwrap_or_default();
+        let operators = format!("role:{}", Role::Operator);
+        if row.person_id.is_none() || !person.person().is_operator() || named.contains(&operators) {
+            return Ok(false);
+        }
+        Ok(self.store().stands_in_as_operator(row.id, person.id(), self.now()).await?)
     }
 
     async fn items(
@@ -315,6 +359,9 @@ impl Engine {
             },
             pause: None,
             decided_by: Vec::new(),
+            // What is stricter by now counts when it is confirmed.
+            quorum: row.quorum.max(self.catalogue().action(&row.action).map_or(1, |action| action.quorum)),
+            for_too_few: false,
             upstream_status: row.upstream_status,
             sent: None,
             settled: None,

@@ -1,6 +1,6 @@
 //! A call as its page shows it.
 
-use model::{Call, Finding, Preview, Time};
+use model::{Call, Finding, PersonId, Preview, Time};
 
 use crate::delegation::Delegation;
 use crate::pause::Pause;
@@ -43,14 +43,51 @@ pub struct Item {
     pub undo_until: Option<Time>,
     /// What keeps the call from being confirmed, or from being sent once it was: the call's own page tells it.
     pub pause: Option<Pause>,
-    /// Those who decided.
+    /// Those who decided; of a held call, those who have confirmed it so far. Not of every list.
     pub decided_by: Vec<DecidedBy>,
+    /// How many people have to confirm it.
+    pub quorum: u32,
+    /// Whether this person decides it as an operator because those who would are fewer than it takes.
+    pub for_too_few: bool,
     /// What the upstream answered, if it did.
     pub upstream_status: Option<u16>,
     /// Where a call in doubt went, to look there: for who may settle it.
     pub sent: Option<Whereabouts>,
     /// What somebody found out about a call that was in doubt.
     pub settled: Option<Settled>,
+}
+
+/// How the votes on a held call bear on one person's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vote<'a> {
+    /// Nobody has spoken by their voice.
+    Open,
+    /// They have voted.
+    Cast(&'a DecidedBy),
+    /// Somebody has voted in their place; their own word replaces that.
+    CastForThem(&'a DecidedBy),
+    /// Of one who decides in another's place: that one has voted, or somebody else has in that place.
+    Spoken(&'a DecidedBy),
+}
+
+impl Item {
+    /// How the votes on it bear on this person's own.
+    pub fn vote(&self, me: PersonId) -> Vote<'_> {
+        let voice = self.stands_in_for.as_ref().map_or(me, |one| one.delegator);
+        if let Some(own) = self.decided_by.iter().find(|one| one.person == me) {
+            return Vote::Cast(own);
+        }
+        match self.decided_by.iter().find(|one| one.voice == voice) {
+            None => Vote::Open,
+            Some(one) if voice == me => Vote::CastForThem(one),
+            Some(one) => Vote::Spoken(one),
+        }
+    }
+
+    /// Whether this person can decide it now: they may, and their word is not there yet.
+    pub fn takes_word_of(&self, me: PersonId) -> bool {
+        self.may_decide && matches!(self.vote(me), Vote::Open | Vote::CastForThem(_))
+    }
 }
 
 /// Where a request went and when, without anything of what was in it.

@@ -97,7 +97,7 @@ pub use filter::{EventFilter, InboxFilter, InboxOrder, PageAsked, ReceiptFilter}
 pub use grant::{Allowed, GrantEnd, GrantLine, GrantOffer, GrantPart, GrantWanted, Varies};
 pub use handler::{Failure, Handler, Handlers, Job};
 pub use inbox::Choices;
-pub use item::{Item, Settled, Whereabouts};
+pub use item::{Item, Settled, Vote, Whereabouts};
 pub use leaf::Leaf;
 pub use live::{Change, Live};
 pub use many::{MOST_CONFIRMED, MOST_DECLINED, ManyFault, Shown, Step};

@@ -1,12 +1,13 @@
 //! Receipts and the journal: own ones, or everybody's for operators.
 
-use model::{Ability, Event, Listing, PersonId, Receipt, ReceiptFacts, ReceiptId, Refusal};
+use model::{Ability, Event, EventId, Listing, PersonId, Receipt, ReceiptFacts, ReceiptId, Refusal};
 
 use crate::actor::PersonActor;
 use crate::engine::Engine;
 use crate::filter::{EventFilter, PageAsked, ReceiptFilter};
 use crate::leaf::Leaf;
-use crate::store::Window;
+use crate::registry::oversees;
+use crate::store::{EventDecider, Window};
 
 /// Whose records a person sees.
 enum Reach {
@@ -80,6 +81,19 @@ impl Engine {
         }
         self.journal_is_written().await;
         Ok(self.store().journal(owner, filter, &window).await?)
+    }
+
+    /// Who decided, of those of these lines that tell of a decision. For operators and admins.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody else.
+    pub async fn event_deciders(
+        &self,
+        person: &PersonActor,
+        events: &[EventId],
+    ) -> Result<Vec<EventDecider>, Refusal> {
+        oversees(person)?;
+        Ok(self.store().deciders_of_events(events).await?)
     }
 
     /// The journal, newest first.

@@ -50,6 +50,8 @@ pub enum Happened {
         rights: Vec<Right>,
         /// It was taken back, or the preview changed.
         voided: bool,
+        /// It is void because the one in whose place they did spoke for themselves.
+        replaced: bool,
         /// They proved with a passkey, for this call, who they are.
         with_passkey: bool,
     },

@@ -4,7 +4,7 @@ mod desk;
 
 use chrono::TimeDelta;
 use desk::{Desk, confirm, decline};
-use engine::{Delegation, DelegationWanted, Happened, PageAsked, Right, StoryStep};
+use engine::{Delegation, DelegationWanted, Happened, Item, PageAsked, PersonActor, Right, StoryStep, Vote};
 use model::{CallId, CallStatus, DelegationId, Person, PersonId, Refusal, Role};
 use serde_json::json;
 
@@ -82,7 +82,7 @@ on_both! {
         let receipt = desk.receipts().await[0].id;
         let story = desk.engine.story(&desk.visitor(&desk.ann).await, receipt).await.expect("storage").expect("a story");
         assert_eq!((&story.receipt.approved_by[..], &story.receipt.approved_for[..]), (&["Max".to_owned()][..], &[Some("Ann".to_owned())][..]));
-        let confirmed = Happened::Confirmed { by: desk.max.id, name: "Max".to_owned(), r#for: Some("Ann".to_owned()), rights: vec![Right::Owner], voided: false, with_passkey: false };
+        let confirmed = Happened::Confirmed { by: desk.max.id, name: "Max".to_owned(), r#for: Some("Ann".to_owned()), rights: vec![Right::Owner], voided: false, replaced: false, with_passkey: false };
         assert!(story.steps.iter().any(|StoryStep { happened, .. }| *happened == confirmed), "{:?}", story.steps);
     }
 }
@@ -131,6 +131,44 @@ on_both! {
         assert_eq!(desk.ended_for(&desk.olga, id).await.status, CallStatus::Done);
         assert_eq!(approved(&desk).await, (vec![desk.max.id, desk.olga.id], vec![None, None]));
     }
+}
+
+on_both! {
+    /// A vote by delegation: neither of the two is asked any more, both can see it, and what the delegator says themselves
+    /// is told as what it is.
+    async fn a_vote_in_anothers_place_is_told_to_both(desk: Desk) {
+        let zoe = person(&desk, "Zoe", &[]).await;
+        let id = wipe(&desk).await;
+        passes_on(&desk, &desk.max, &zoe).await;
+        assert_eq!((asked(&desk, &desk.max).await, asked(&desk, &zoe).await), (1, 1));
+        desk.confirms(&zoe, id).await.expect("recorded");
+        assert_eq!((asked(&desk, &desk.max).await, asked(&desk, &zoe).await), (0, 0));
+        let (hers, his) = (desk.visitor(&zoe).await, desk.visitor(&desk.max).await);
+        let item = seen_by(&desk, &hers, id).await;
+        assert!(matches!(item.vote(zoe.id), Vote::Cast(one) if one.voice == desk.max.id) && !item.takes_word_of(zoe.id));
+        let item = seen_by(&desk, &his, id).await;
+        assert!(matches!(item.vote(desk.max.id), Vote::CastForThem(one) if one.person == zoe.id));
+        assert!(item.takes_word_of(desk.max.id), "his own word replaces hers");
+        assert_eq!(desk.engine.voted(&his).await.expect("a list").len(), 1);
+        desk.pass(1);
+        desk.confirms(&desk.max, id).await.expect("recorded");
+        let item = seen_by(&desk, &hers, id).await;
+        assert!(matches!(item.vote(zoe.id), Vote::Spoken(one) if one.person == desk.max.id) && !item.takes_word_of(zoe.id));
+        assert_eq!(asked(&desk, &zoe).await, 0);
+        desk.confirms(&desk.olga, id).await.expect("recorded");
+        desk.ended_for(&desk.olga, id).await;
+        let receipt = desk.receipts().await[0].id;
+        let story = desk.engine.story(&desk.visitor(&desk.olga).await, receipt).await.expect("storage").expect("a story");
+        let votes: Vec<_> = story.steps.iter().filter_map(|step| match &step.happened {
+            Happened::Confirmed { name, voided, replaced, .. } => Some((name.as_str(), *voided, *replaced)),
+            _ => None,
+        }).collect();
+        assert_eq!(votes, [("Zoe", true, true), ("Max", false, false), ("Olga", false, false)]);
+    }
+}
+
+async fn seen_by(desk: &Desk, me: &PersonActor, id: CallId) -> Item {
+    desk.engine.item(me, id).await.expect("storage").expect("it is theirs")
 }
 
 on_both! {

@@ -334,3 +334,20 @@ on_both! {
         assert_eq!(desk.ended(voted).await.status, CallStatus::Done);
     }
 }
+
+on_both! {
+    /// For a day, those who decide are told above their inbox; nobody else is, and whoever took it back has overridden nobody.
+    async fn those_who_decide_are_told_for_a_day(desk: Desk) {
+        prepared(&desk).await;
+        let id = wipe(&desk).await;
+        let max = desk.visitor(&desk.max).await;
+        assert_eq!(desk.engine.overridden_lately(&max).await, Ok(Vec::new()));
+        overrides(&desk, &desk.olga, id).await.expect("overridden");
+        let told = desk.engine.overridden_lately(&max).await.expect("a list");
+        assert_eq!(told.iter().map(|item| item.call.id).collect::<Vec<_>>(), [id]);
+        assert!(told[0].decided_by.iter().any(|one| one.name == "Olga" && one.overrode.is_some()));
+        assert_eq!(desk.engine.overridden_lately(&desk.visitor(&desk.olga).await).await, Ok(Vec::new()));
+        desk.pass(86_400);
+        assert_eq!(desk.engine.overridden_lately(&max).await, Ok(Vec::new()));
+    }
+}

@@ -3,7 +3,7 @@
 mod desk;
 
 use desk::{Desk, confirm, decline};
-use engine::PageAsked;
+use engine::{InboxFilter, PageAsked, Vote};
 use model::{CallId, CallStatus, EventType, Person, Refusal};
 use serde_json::json;
 
@@ -54,6 +54,74 @@ on_both! {
         assert_eq!(desk.receipts().await[0].approval.by, [desk.olga.id, desk.max.id]);
         let expected = [EventType::Held, EventType::Decided, EventType::Undone, EventType::Decided, EventType::Decided, EventType::Completed];
         assert_eq!(desk.events_of(id).await, expected);
+    }
+}
+
+/// What waits for this person: over the API, on the page, in the count, and among the choices.
+async fn waiting(desk: &Desk, person: &Person) -> (usize, usize, u64, usize) {
+    let me = desk.visitor(person).await;
+    let inbox =
+        desk.engine.inbox(&me, &InboxFilter::default(), &PageAsked::default()).await.expect("an inbox");
+    let choices = desk.engine.inbox_choices(&me).await.expect("choices");
+    (
+        asked(desk, person).await,
+        inbox.items.len(),
+        desk.engine.inbox_count(&me).await.expect("a count"),
+        choices.actions.len(),
+    )
+}
+
+on_both! {
+    /// Who has voted is asked no more, and finds the call among those that wait for others, until they take the vote back.
+    async fn who_has_voted_is_asked_no_more(desk: Desk) {
+        let id = wipe(&desk).await;
+        let me = desk.visitor(&desk.max).await;
+        assert_eq!(waiting(&desk, &desk.max).await, (1, 1, 1, 1));
+        assert_eq!(desk.engine.voted(&me).await, Ok(Vec::new()));
+        desk.confirms(&desk.max, id).await.expect("recorded");
+        assert_eq!(waiting(&desk, &desk.max).await, (0, 0, 0, 0));
+        assert_eq!(waiting(&desk, &desk.olga).await, (1, 1, 1, 1), "it waits for others");
+        let voted = desk.engine.voted(&me).await.expect("a list");
+        assert_eq!(voted.iter().map(|item| (item.call.id, item.quorum)).collect::<Vec<_>>(), [(id, 2)]);
+        let item = desk.engine.item(&me, id).await.expect("storage").expect("it is theirs");
+        assert!(matches!(item.vote(desk.max.id), Vote::Cast(one) if one.name == "Max"));
+        assert!(item.may_decide && !item.takes_word_of(desk.max.id));
+        let lines = desk.engine.inbox_lines(&me, &[id]).await.expect("lines");
+        assert!(!lines[0].takes_word_of(desk.max.id), "an open list marks it");
+        desk.engine.undo(&desk.decider(&desk.max).await, id).await.expect("taken back");
+        assert_eq!(waiting(&desk, &desk.max).await, (1, 1, 1, 1));
+        assert_eq!(desk.engine.voted(&me).await, Ok(Vec::new()));
+    }
+}
+
+on_both! {
+    /// An operator is told when they are asked only because those who decide are fewer than it takes.
+    async fn who_stands_in_for_too_few_is_told(desk: Desk) {
+        rule(&desk, "quorum = 2\napprovers = [\"role:approver\"]");
+        let (few, named) = (ruled(&desk).await, wipe(&desk).await);
+        for (person, id, expected) in [(&desk.olga, few, true), (&desk.max, few, false), (&desk.olga, named, false)] {
+            let item = desk.engine.item(&desk.visitor(person).await, id).await.expect("storage").expect("theirs");
+            assert!(item.may_decide, "{}", person.name);
+            assert_eq!(item.for_too_few, expected, "{}", person.name);
+        }
+    }
+}
+
+on_both! {
+    /// The journal's line of a decision does not name who decided; whoever reads everybody's is told.
+    async fn who_decided_is_told_beside_the_journal(desk: Desk) {
+        let id = wipe(&desk).await;
+        desk.confirms(&desk.max, id).await.expect("recorded");
+        desk.pass(1);
+        desk.confirms(&desk.olga, id).await.expect("recorded");
+        desk.ended(id).await;
+        let olga = desk.visitor(&desk.olga).await;
+        let events = desk.engine.events(&olga, &PageAsked::default()).await.expect("events").items;
+        let decided: Vec<_> = events.iter().filter(|event| event.r#type == EventType::Decided).map(|event| event.id).collect();
+        let told = desk.engine.event_deciders(&olga, &decided).await.expect("names");
+        let names = |event| told.iter().filter(|one| one.event == event).map(|one| one.name.as_str()).collect::<Vec<_>>();
+        assert_eq!((names(decided[1]), names(decided[0])), (vec!["Max"], vec!["Olga"]));
+        assert_eq!(desk.engine.event_deciders(&desk.visitor(&desk.max).await, &decided).await, Err(Refusal::NotFound));
     }
 }
 

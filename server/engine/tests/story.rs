@@ -25,7 +25,15 @@ fn happened(story: &Story) -> Vec<Happened> {
 }
 
 fn confirmed(by: &Person, rights: Vec<Right>, voided: bool) -> Happened {
-    Happened::Confirmed { by: by.id, name: by.name.clone(), r#for: None, rights, voided, with_passkey: false }
+    Happened::Confirmed {
+        by: by.id,
+        name: by.name.clone(),
+        r#for: None,
+        rights,
+        voided,
+        replaced: false,
+        with_passkey: false,
+    }
 }
 
 fn mail() -> Value {

@@ -71,8 +71,8 @@ pub(super) struct Revoke {
 /// Pause an agent, or everything, at once and on every node; or resume.
 #[derive(Debug, Args)]
 pub(super) struct Pause {
-    /// The agent's name or id
-    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    /// The agent's name or id; or --all in its place
+    #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "AGENT|--all")]
     agent: Option<String>,
     /// Everything: calls of agents, of people and of everybody else
     #[arg(long)]

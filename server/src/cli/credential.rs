@@ -17,7 +17,7 @@ const UNDONE: &str = "No secret was kept.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CredentialCommand {
-    /// Keep a credential's secret in the sealed store
+    /// Keep a credential's secret in the sealed store; the secret comes on standard input
     Set(Set),
     /// List the credentials and whether each has its secret
     List(List),
@@ -27,7 +27,7 @@ pub(super) enum CredentialCommand {
 /// standard input; one trailing newline is dropped. A running server uses it from the next request on.
 #[derive(Debug, Args)]
 pub(super) struct Set {
-    /// The credential's name in the catalogue
+    /// The credential's name in the catalogue; its secret comes on standard input: `countersign credential set mail < FILE`
     name: String,
     #[command(flatten)]
     output: Output,

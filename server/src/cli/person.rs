@@ -203,7 +203,7 @@ impl SetPassword {
 /// Whoever runs the desk may choose what its pages would refuse, and is told.
 fn warn_of_weak(password: &str, about: &[&str]) {
     if let Some(fault) = password::fault(password, about) {
-        eprintln!("countersign: it is taken, and it is weak. {fault}");
+        eprintln!("countersign: the password is accepted, but weak. {fault}");
     }
 }
 

@@ -3,6 +3,7 @@
 mod account;
 mod provider;
 mod run;
+mod said;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -45,6 +46,17 @@ tenants = ["acme"]
 input = { type = "object", required = ["lines", "address"], additionalProperties = false, properties = { lines = { type = "array", maxItems = 3, items = { type = "object", required = ["what", "count"], additionalProperties = false, properties = { what = { type = "string", minLength = 3 }, count = { type = "integer", default = 1 } } } }, copies = { type = "array", items = { type = "string" } }, address = { type = "object", required = ["street"], additionalProperties = false, properties = { street = { type = "string" } } } } }
 request = { method = "POST", url = "https://notes.test/orders", json = "{{ input }}" }
 preview = { title = "Order for {{ input.address.street }}" }
+
+[[action]]
+name = "pair_note"
+title = "Post a note of two"
+description = "Posts one note, when two people have confirmed."
+effect = "external"
+approvers = ["person:ann@desk.test", "person:ben@desk.test"]
+quorum = 2
+input = { type = "object", required = ["text"], properties = { text = { type = "string" } } }
+request = { method = "POST", url = "https://notes.test/notes", json = "{{ input }}" }
+preview = { title = "Post {{ input.text }} together" }
 
 [[action]]
 name = "burn_note"

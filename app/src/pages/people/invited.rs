@@ -6,7 +6,7 @@ use engine::store::InvitationLine;
 use leptos::prelude::*;
 use model::{Role, Time};
 
-use crate::form::{self, Posted};
+use crate::form::{self, Posted, ShownOnce};
 use crate::parts::roles::roles;
 use crate::parts::{alert, text, time};
 use crate::visit::Visit;
@@ -18,7 +18,11 @@ pub(super) fn invited(visit: &Visit, invitations: &[InvitationLine], now: Time) 
     let posted = visit.posted(form::INVITE);
     let lines: Vec<_> = invitations.iter().map(|invitation| line(invitation, now)).collect();
     let list = (!lines.is_empty()).then(|| {
-        view! { <ul class="members" aria-label="Invited">{lines}</ul> }
+        view! {
+            <h3 id="invited-open">"Invited"</h3>
+            <ul class="members" aria-labelledby="invited-open">{lines}</ul>
+            <h3>"Another"</h3>
+        }
     });
     view! {
         <section class="circle circle-new" id="invited" aria-labelledby="invite-head">
@@ -35,11 +39,11 @@ pub(super) fn invited(visit: &Visit, invitations: &[InvitationLine], now: Time) 
 /// The link that was just made.
 fn once(posted: Option<&Arc<Posted>>) -> Option<AnyView> {
     let posted = posted?;
-    let link = posted.once.clone()?.0;
+    let ShownOnce(link, replaces) = posted.once.clone()?;
     Some(
         view! {
             <div class="once" role="status" tabindex="-1" data-focus="">
-                <p>"The link for " {text::line(posted.typed("name").trim())} ". It is shown this once: copy it now and give it to nobody else. It can be used once, within seven days."</p>
+                <p>"The link for " {text::line(posted.typed("name").trim())} ". It is shown this once: copy it now and give it to nobody else. It can be used once, within seven days." {replaces.then_some(" The link before counts no more.")}</p>
                 <pre class="command" data-copy=""><code>{link}</code></pre>
             </div>
         }

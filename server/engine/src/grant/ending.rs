@@ -8,6 +8,7 @@ use serde_json::Map;
 use super::{GrantEnd, GrantLine};
 use crate::actor::PersonActor;
 use crate::catalogue::Action;
+use crate::circles::administers;
 use crate::engine::Engine;
 use crate::filter::PageAsked;
 use crate::pipeline;
@@ -50,6 +51,16 @@ impl Engine {
     pub async fn count_grants(&self, person: &PersonActor) -> Result<u64, Refusal> {
         let all = sees_all(person)?;
         Ok(self.store().count_grants_seen_by(person.id(), all, self.now(), MOST_COUNTED).await?)
+    }
+
+    /// How many live grants this person made or that are for their agents, for admins: they end when the account is
+    /// disabled. A hundred stands for a hundred or more.
+    ///
+    /// # Errors
+    /// `NotFound` for everybody but admins.
+    pub async fn count_grants_with(&self, admin: &PersonActor, person: PersonId) -> Result<u64, Refusal> {
+        administers(admin)?;
+        Ok(self.store().count_grants_seen_by(person, false, self.now(), MOST_COUNTED).await?)
     }
 
     /// The grant that was made with this call or let it through, as far as this person may know of it.

@@ -10,6 +10,7 @@ use sqlx::any::AnyRow;
 use super::columns::{Columns, to_json};
 use super::pause::PAUSED;
 use super::right::{DECIDES, OPERATES, OVERRIDES, OVERRODE, OWN_VOICES, VOICE, mine};
+use super::waits::waits;
 use super::{Store, StoreError, Tx, Window};
 
 /// A call as it is stored.
@@ -311,7 +312,7 @@ impl Store {
         page(window, &rows)
     }
 
-    /// The held calls that the person may decide, newest first, each with how they stand to it.
+    /// The held calls that wait for the person's word, newest first, each with how they stand to it.
     pub async fn held_for(
         &self,
         person: PersonId,
@@ -321,8 +322,9 @@ impl Store {
         // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
         let sql = sqlx::AssertSqlSafe(format!(
             "{}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES} \
-             AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT}, {} {} ORDER BY c.id DESC",
+             AND {} AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT}, {} {} ORDER BY c.id DESC",
             mine("$2"),
+            waits(),
             standing(),
             FROM.replacen("calls c", "held c", 1)
         ));
@@ -338,12 +340,13 @@ impl Store {
         Ok(window.page(rows, |(row, _)| row.id.to_string()))
     }
 
-    /// How many held calls the person may decide; when there are more than `most`, that.
+    /// How many held calls wait for the person's word; when there are more than `most`, that.
     pub async fn count_held_for(&self, person: PersonId, now: Time, most: i64) -> Result<i64, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{} SELECT COUNT(*) FROM (SELECT 1 FROM calls c WHERE c.state = 'held' AND c.expires_at > $2 \
-             AND {DECIDES} LIMIT $3 + 0) w",
-            mine("$2")
+             AND {DECIDES} AND {} LIMIT $3 + 0) w",
+            mine("$2"),
+            waits()
         ));
         let count = sqlx::query_scalar(sql).bind(person.to_string()).bind(now.micros()).bind(most);
         Ok(count.fetch_one(&self.read).await?)

@@ -57,6 +57,8 @@ pub struct DecidedBy {
     pub person: PersonId,
     /// Their name.
     pub name: String,
+    /// Whose voice it was: theirs, or that of the one in whose place they decided.
+    pub voice: PersonId,
     /// The name of the one in whose place they decided.
     pub r#for: Option<String>,
     /// When and with which words, when it was an override.
@@ -93,7 +95,7 @@ impl Store {
     /// Those whose decision counts, in its order: whoever overrode alone, or everybody who voted.
     pub async fn decided_by(&self, call: CallId) -> Result<Vec<DecidedBy>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
-            "SELECT d.id, d.person_id, p.name, f.name AS for_name, d.kind, d.reason, d.at FROM decisions d JOIN persons p ON p.id = d.person_id \
+            "SELECT d.id, d.person_id, COALESCE(d.for_id, d.person_id) AS voice, p.name, f.name AS for_name, d.kind, d.reason, d.at FROM decisions d JOIN persons p ON p.id = d.person_id \
              LEFT JOIN persons f ON f.id = d.for_id WHERE d.call_id = $1 AND {DECIDED} ORDER BY d.id"
         ));
         let rows = sqlx::query(sql).bind(call.to_string()).fetch_all(&self.read).await?;
@@ -109,6 +111,7 @@ impl Store {
                 Ok(DecidedBy {
                     person: columns.parse("person_id")?,
                     name: columns.get("name")?,
+                    voice: columns.parse("voice")?,
                     r#for: columns.get("for_name")?,
                     overrode,
                 })

@@ -6,6 +6,7 @@ use sqlx::any::AnyRow;
 use super::call::{FROM, SELECT, read, read_standing, standing};
 use super::columns::Columns;
 use super::right::{DECIDES, OPERATES, mine};
+use super::waits::waits;
 use super::{CallRow, Standing, Store, StoreError, Window};
 use crate::filter::{InboxFilter, InboxOrder};
 
@@ -21,7 +22,7 @@ fn columns() -> String {
 pub(crate) type Kind = (Option<String>, String, String, Effect);
 
 impl Store {
-    /// The held calls that the person may decide and that fit, in the order that is asked for: each with how they stand to it.
+    /// The held calls that wait for the person's word and that fit, in the order that is asked for: each with how they stand to it.
     pub(crate) async fn held_lines(
         &self,
         person: PersonId,
@@ -41,11 +42,12 @@ impl Store {
             InboxOrder::Lapsing => window.behind_lapse(),
         };
         let sql = sqlx::AssertSqlSafe(format!(
-            "{} {}, {} {FROM} WHERE c.state = 'held' AND {DECIDES} AND ($3 IS NULL OR a.name = $3) \
+            "{} {}, {} {FROM} WHERE c.state = 'held' AND {DECIDES} AND {} AND ($3 IS NULL OR a.name = $3) \
              AND ($4 IS NULL OR c.action = $4) AND ($5 IS NULL OR c.effect = $5) AND {place} LIMIT $6 + 0",
             mine("$2"),
             columns(),
-            standing()
+            standing(),
+            waits()
         ));
         let rows = sqlx::query(sql)
             .bind(person.to_string())
@@ -65,12 +67,13 @@ impl Store {
         }))
     }
 
-    /// Each kind of call among those that the person may decide, once.
+    /// Each kind of call among those that wait for the person's word, once.
     pub(crate) async fn kinds_held_for(&self, person: PersonId, now: Time) -> Result<Vec<Kind>, StoreError> {
         let sql = sqlx::AssertSqlSafe(format!(
             "{} SELECT DISTINCT a.name AS agent_name, c.action, c.title, c.effect {FROM} \
-             WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES}",
-            mine("$2")
+             WHERE c.state = 'held' AND c.expires_at > $2 AND {DECIDES} AND {}",
+            mine("$2"),
+            waits()
         ));
         let rows = sqlx::query(sql).bind(person.to_string()).bind(now.micros()).fetch_all(&self.read).await?;
         let kind = |row: &AnyRow| {

@@ -40,7 +40,9 @@ impl Store {
     /// Who confirmed, and by what right, in the order in which they did.
     async fn decided_steps(&self, call: &str) -> Result<Vec<Step>, StoreError> {
         let rows = sqlx::query(
-            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id, d.rights FROM decisions d \
+            "SELECT d.id, d.person_id, p.name, d.for_id, f.name AS for_name, d.kind, d.reason, d.at, d.voided_at, d.passkey_id, d.rights, \
+             (SELECT COUNT(*) FROM decisions o WHERE o.call_id = d.call_id AND o.person_id = d.for_id AND o.for_id IS NULL \
+             AND o.at = d.voided_at) AS replaced FROM decisions d \
              JOIN persons p ON p.id = d.person_id LEFT JOIN persons f ON f.id = d.for_id WHERE d.call_id = $1 AND d.verdict = 'confirm' ORDER BY d.id",
         )
         .bind(call)
@@ -65,7 +67,8 @@ impl Store {
                 None => self.rights_now(call, r#for.unwrap_or(by)).await?,
             };
             let r#for = columns.get("for_name")?;
-            let happened = Happened::Confirmed { by, name, r#for, rights, voided, with_passkey };
+            let replaced = columns.get::<i64>("replaced")? > 0;
+            let happened = Happened::Confirmed { by, name, r#for, rights, voided, replaced, with_passkey };
             steps.push(Step { at, happened });
         }
         Ok(steps)

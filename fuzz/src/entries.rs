@@ -17,8 +17,9 @@ use url::{Host, Url};
 /// A catalogue with an action whose templates put an agent's words into a path, a query, a body and a preview.
 const CATALOGUE: &str = include_str!("catalogue.toml");
 
-static SHOP: LazyLock<Catalogue> =
-    LazyLock::new(|| Catalogue::parse(CATALOGUE, "catalogue.toml").unwrap_or_else(|faults| panic!("{faults:?}")));
+static SHOP: LazyLock<Catalogue> = LazyLock::new(|| {
+    Catalogue::parse(CATALOGUE, "catalogue.toml").unwrap_or_else(|faults| panic!("{faults:?}"))
+});
 
 static EGRESS: LazyLock<Egress> =
     LazyLock::new(|| Egress::new(Limits::default()).unwrap_or_else(|fault| panic!("{fault}")));
@@ -43,7 +44,11 @@ fn bare(data: &[u8]) -> Option<String> {
 
 fn ask(text: &str) {
     let Ok(url) = parse_url(text) else { return };
-    assert_eq!(Url::parse(url.as_str()).as_ref(), Ok(&url), "{text:?} is read as something else the second time");
+    assert_eq!(
+        Url::parse(url.as_str()).as_ref(),
+        Ok(&url),
+        "{text:?} is read as something else the second time"
+    );
     let Ok(checked) = EGRESS.check(None, get(url.clone())) else { return };
     assert_eq!(checked.outgoing().url, url, "{text:?} was checked as something else");
     assert_eq!(url.scheme(), "https", "{text:?} would leave in the clear");
@@ -58,7 +63,13 @@ fn ask(text: &str) {
 }
 
 fn get(url: Url) -> Outgoing {
-    Outgoing { method: "GET".parse().expect("a method"), url, values_encoded: false, headers: Vec::new(), body: None }
+    Outgoing {
+        method: "GET".parse().expect("a method"),
+        url,
+        values_encoded: false,
+        headers: Vec::new(),
+        body: None,
+    }
 }
 
 fn is_this_machine(name: &str) -> bool {
@@ -97,7 +108,9 @@ pub fn key(data: &[u8]) {
     assert_eq!(token.reveal(), text);
     assert!(text.is_ascii() && !text.contains(char::is_whitespace));
     assert!(PlainToken::parse(&text[1..]).is_none() && PlainToken::parse(&text[..text.len() - 1]).is_none());
-    assert!(PlainToken::parse(&format!("{text}0")).is_none() && PlainToken::parse(&format!(" {text}")).is_none());
+    assert!(
+        PlainToken::parse(&format!("{text}0")).is_none() && PlainToken::parse(&format!(" {text}")).is_none()
+    );
     for (at, letter) in text.char_indices().skip(4) {
         let other = if letter == 'a' { 'b' } else { 'a' };
         let mistyped = format!("{}{other}{}", &text[..at], &text[at + 1..]);
@@ -150,7 +163,8 @@ fn shown(action: &Action, input: &Value, outgoing: &Outgoing) {
     let preview = action.preview(input, outgoing, None, None, Vec::new());
     let request = &preview.request;
     if outgoing.handler().is_none() {
-        let query = if outgoing.url.query().is_some() { format!("?{}", request.query) } else { String::new() };
+        let query =
+            if outgoing.url.query().is_some() { format!("?{}", request.query) } else { String::new() };
         let told = format!("{}://{}{}{query}", outgoing.url.scheme(), request.host, request.path);
         assert_eq!(told, outgoing.url.as_str(), "another address is shown than is sent");
         assert_eq!(request.method, outgoing.method.as_str());
@@ -159,7 +173,9 @@ fn shown(action: &Action, input: &Value, outgoing: &Outgoing) {
     if let Some(text) = outgoing.body.as_deref().and_then(|body| str::from_utf8(body).ok()) {
         assert_eq!(request.body.as_deref(), Some(text), "another body is shown than is sent");
     }
-    for text in [&preview.title, &preview.summary].into_iter().chain(preview.fields.iter().map(|field| &field.value)) {
+    for text in
+        [&preview.title, &preview.summary].into_iter().chain(preview.fields.iter().map(|field| &field.value))
+    {
         let plain = visible_text(text, Place::Body);
         assert!(!hides(&plain, Place::Body), "{plain:?} still hides something");
     }

@@ -19,7 +19,8 @@ const LONGEST: usize = 4_096;
 /// What is kept for a target, in the order of its names.
 fn corpus(target: &str) -> Vec<Vec<u8>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut files: Vec<_> = fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
+    let mut files: Vec<_> =
+        fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
     files.sort();
     files.iter().map(|file| fs::read(file).expect("a file")).collect()
 }
@@ -61,8 +62,22 @@ fn below(rng: &mut TestRng, end: usize) -> usize {
 /// One thing that is done to an input.
 fn turn(data: &mut Vec<u8>, kept: &[Vec<u8>], rng: &mut TestRng) {
     const PIECES: [&str; 16] = [
-        "%2f", "%2e%2e", "..", "\\", "@", "\u{202e}", "\u{200b}", "\u{0}", "{{", "}}", "\"", "[::ffff:127.0.0.1]", "0x7f.1",
-        "\n", "💥", "9999999999999999999",
+        "%2f",
+        "%2e%2e",
+        "..",
+        "\\",
+        "@",
+        "\u{202e}",
+        "\u{200b}",
+        "\u{0}",
+        "{{",
+        "}}",
+        "\"",
+        "[::ffff:127.0.0.1]",
+        "0x7f.1",
+        "\n",
+        "💥",
+        "9999999999999999999",
     ];
     let at = below(rng, data.len() + 1);
     let length = below(rng, 16.min(data.len() - at) + 1);

@@ -25,8 +25,13 @@ pub(crate) fn head() -> OpenApi {
         ))
         .license(Some(licence))
         .build();
-    let here = ServerBuilder::new().url("/").description(Some("The desk that answers this document.")).build();
-    OpenApiBuilder::new().info(info).servers(Some([here])).security(Some([SecurityRequirement::new("bearer", [""; 0])])).build()
+    let here =
+        ServerBuilder::new().url("/").description(Some("The desk that answers this document.")).build();
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([here]))
+        .security(Some([SecurityRequirement::new("bearer", [""; 0])]))
+        .build()
 }
 
 /// Puts in what the endpoints refer to, and writes the document down once.
@@ -211,7 +216,8 @@ mod tests {
         let document = document();
         for (path, item) in document["paths"].as_object().expect("paths") {
             for (method, operation) in item.as_object().expect("methods") {
-                let takes_nothing = ["/healthz", "/readyz", "/metrics", "/openapi.json"].contains(&path.as_str());
+                let takes_nothing =
+                    ["/healthz", "/readyz", "/metrics", "/openapi.json"].contains(&path.as_str());
                 let responses = operation["responses"].as_object().expect("responses");
                 let told = responses.keys().any(|status| status.starts_with('4'));
                 assert_ne!(told, takes_nothing, "{method} {path}");

@@ -29,7 +29,9 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 fn run(target: &str, usual: u32, entry: fn(&[u8])) {
     let kept = corpus(target);
     assert!(kept.len() >= 8, "the corpus of {target} is lost");
-    kept.iter().for_each(|data| entry(data));
+    for data in &kept {
+        entry(data);
+    }
     let seconds = std::env::var("FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let until = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let mut rng = match until {

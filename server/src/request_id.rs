@@ -22,7 +22,9 @@ pub(crate) async fn carry(request: Request, next: Next) -> Response {
     let id = taken(request.headers()).unwrap_or_else(made);
     let method = request.method().clone();
     let path = logged(request.uri().path());
-    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
+    // The engine notes which call the request was about: by it the journal and the receipt are found.
+    let span =
+        tracing::info_span!("request", id = id.to_str().unwrap_or_default(), call = tracing::field::Empty);
     let started = Instant::now();
     let mut response = next.run(request).instrument(span.clone()).await;
     let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -206,6 +206,7 @@ fn the_log_can_be_read_by_a_machine() {
     let asked = lines.iter().find(|line| line["path"] == "/v1/receipts").expect("the request is told");
     assert_eq!((&asked["method"], &asked["status"]), (&json!("GET"), &json!(401)));
     assert!(asked["span"]["id"].is_string(), "it is named by its request id: {asked}");
+    assert!(asked["span"]["call"].is_null(), "it was about no call: {asked}");
     assert!(!log.contains("sting"), "neither query nor token: {log}");
 }
 

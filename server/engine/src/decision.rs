@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::actor::{Actor, Decider};
 use crate::arrival::Arrival;
 use crate::catalogue::{Action, CallerKind};
-use crate::engine::Engine;
+use crate::engine::{Engine, note_call};
 use crate::fail_point;
 use crate::grant::{self, GrantEnd, GrantWanted, NewGrant};
 use crate::idempotency::quoted;
@@ -96,6 +96,7 @@ impl Engine {
         decision: Decision,
         along: Along,
     ) -> Result<model::Call, Refusal> {
+        note_call(id);
         let (engine, decider) = (self.clone(), decider.clone());
         let deciding =
             self.spawn(async move { engine.record_decision(&decider, id, decision, &along).await });

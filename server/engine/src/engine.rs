@@ -9,6 +9,7 @@ use arc_swap::{ArcSwap, Guard};
 use model::{Answer, CallId, FieldError, OfferedAction, Refusal, Surface, Time};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
+use tracing::Instrument as _;
 
 use crate::actor::Actor;
 use crate::ambient::Ambient;
@@ -168,6 +169,7 @@ impl Engine {
         unread: Vec<FieldError>,
         wait: Option<Duration>,
     ) -> Result<Answer, Refusal> {
+        note_call(id);
         let engine = self.clone();
         let running = self.spawn(async move { Box::pin(pipeline::run(&engine, id, arrival, unread)).await });
         let answer = match running.await {
@@ -242,10 +244,11 @@ impl Engine {
     ) -> JoinHandle<T> {
         // Counted from here on, not from its first turn, or an end in between would miss it.
         let underway = self.ending().begin();
-        tokio::spawn(async move {
+        let work = async move {
             let _underway = underway;
             work.await
-        })
+        };
+        tokio::spawn(work.in_current_span())
     }
 
     /// Closes the database. Nothing may be called afterwards.
@@ -366,4 +369,9 @@ impl Engine {
     pub(crate) fn seconds(&self, duration: Duration) -> i64 {
         i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
     }
+}
+
+/// Tells the log, where somebody's request is being answered, which call it is about.
+pub(crate) fn note_call(id: CallId) {
+    tracing::Span::current().record("call", tracing::field::display(id));
 }

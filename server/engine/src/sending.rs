@@ -49,6 +49,9 @@ pub(crate) async fn carry_out(
     let open = Some(open).filter(|_| conclusion.status != CallStatus::InDoubt);
     let receipt = completion::record(engine, row, action, stored, &conclusion).await;
     engine.metrics().sent(conclusion.status, begun.elapsed());
+    // In the span of whoever set it off, if that was a request: its id, the call and the receipt in one line.
+    let number = receipt.map(|id| id.to_string());
+    tracing::info!(call = %row.id, receipt = number, status = conclusion.status.as_str(), "a send ended");
     drop(open);
     hand_over(engine, row.id, &conclusion, opened, receipt);
     (conclusion, receipt)

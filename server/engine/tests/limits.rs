@@ -2,7 +2,7 @@
 
 mod desk;
 
-use desk::{Desk, arrival};
+use desk::{Desk, arrival, with};
 use engine::Arrival;
 use engine::catalogue::Catalogue;
 use model::{Answer, Refusal, Surface};
@@ -54,5 +54,26 @@ on_both! {
         let taken = answers.iter().filter(|answer| matches!(answer, Ok(Answer::Waiting(_)))).count();
         assert_eq!(taken, MOST, "{answers:?}");
         assert!(desk.upstream.writes().is_empty(), "no job runs here");
+    }
+}
+
+on_both! {
+    /// Each prompt is a row; a redeemed one makes room.
+    async fn an_agent_that_redeems_nothing_is_asked_no_more(desk: Desk) {
+        desk.engine.replace_catalogue(bounded(&desk));
+        let mail = |number: usize| json!({ "to": "ann@example.test", "body": number.to_string() });
+        let mut token = String::new();
+        for number in 0..MOST {
+            match desk.engine.call(desk.quick("send_mail", mail(number)).await, None).await {
+                Ok(Answer::Prompt(prompt)) => token = prompt.confirm_token,
+                other => panic!("no prompt: {other:?}"),
+            }
+        }
+        let asked = desk.engine.call(desk.quick("send_mail", mail(MOST)).await, None).await;
+        assert!(matches!(asked, Err(Refusal::RateLimited { .. })), "{asked:?}");
+        let redeemed = with(desk.quick("send_mail", mail(MOST - 1)).await, "confirm_token", token.into());
+        assert!(matches!(desk.engine.call(redeemed, None).await, Ok(Answer::Done(_))));
+        let asked = desk.engine.call(desk.quick("send_mail", mail(MOST)).await, None).await;
+        assert!(matches!(asked, Ok(Answer::Prompt(_))), "{asked:?}");
     }
 }

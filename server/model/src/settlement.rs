@@ -23,5 +23,6 @@ pub struct Settlement {
     pub outcome: Finding,
     /// The person's words, at most 2,000 characters: how they know.
     #[serde(default)]
+    #[schema(max_length = 2000)]
     pub reason: Option<String>,
 }

@@ -93,7 +93,7 @@ fn unknown_cursor() -> Refusal {
         ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
         ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
         ("Countersign-Client" = Option<String>, Header, min_length = 16, max_length = 128, pattern = "^[!-~]+$", description = "16 to 128 visible characters that name a caller without a token: the scope of its idempotency keys."),
-        ("Countersign-Reason" = Option<String>, Header, description = "Why the agent wants this, at most 2000 characters of UTF-8, percent-encoded where needed. Shown to the person as the agent's own words."),
+        ("Countersign-Reason" = Option<String>, Header, pattern = "^([ -$&-~]|%[2-9A-Fa-f][0-9A-Fa-f])*$", description = "Why the agent wants this, at most 2000 characters of UTF-8, percent-encoded where needed. Shown to the person as the agent's own words."),
     ),
     request_body(content = Object, description = "The input, as the action's `input_schema` says.", content_type = "application/json"),
     responses(

@@ -22,7 +22,7 @@ pub(crate) const BODY_LIMIT: usize = 1024 * 1024;
 const DRAIN_LIMIT: usize = 8 * BODY_LIMIT;
 
 /// How long a sender may take over its body.
-const BODY_TIME: Duration = Duration::from_secs(30);
+pub(crate) const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// The body's object.
 #[derive(Debug)]

@@ -6,7 +6,9 @@ use axum::response::Response;
 use engine::{Actor, Decider, Engine};
 use http::HeaderMap;
 use model::{Call, CallId, Decision, FieldError, Refusal, Verdict};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::bearer::Caller;
 use super::body::JsonObject;
@@ -19,6 +21,65 @@ use crate::problem::Rejected;
 /// The most characters of a person's words.
 const REASON_LIMIT: usize = 2_000;
 
+/// What a person says to a held call, as the document shows it: a yes names what was shown.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(discriminator(
+    property_name = "decision",
+    mapping(("confirm" = "#/components/schemas/Confirmed"), ("decline" = "#/components/schemas/Declined")),
+))]
+#[expect(dead_code, reason = "a shape for the document alone: every fault is told by `read_decision`")]
+pub(crate) enum DecisionGiven {
+    /// Yes.
+    Confirmed(Confirmed),
+    /// No.
+    Declined(Declined),
+}
+
+/// The one word of a yes.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "a shape for the document alone")]
+enum Yes {
+    /// Send exactly what was shown.
+    Confirm,
+}
+
+/// The one word of a no.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "a shape for the document alone")]
+enum No {
+    /// Send nothing.
+    Decline,
+}
+
+/// Send exactly what was shown.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Confirmed {
+    #[schema(inline)]
+    decision: Yes,
+    /// The version of the preview that was shown.
+    preview_version: String,
+    /// The person's words.
+    #[schema(max_length = 2000)]
+    reason: Option<String>,
+}
+
+/// Send nothing.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Declined {
+    #[schema(inline)]
+    decision: No,
+    /// Not needed.
+    preview_version: Option<String>,
+    /// The person's words; the agent is told.
+    #[schema(max_length = 2000)]
+    reason: Option<String>,
+}
+
 /// Decide a held call.
 ///
 /// Confirming names the version of the preview that was shown. The answer comes once the decision is recorded; it
@@ -30,7 +91,7 @@ const REASON_LIMIT: usize = 2_000;
         ("id" = CallId, Path, description = "The call."),
         ("Prefer" = Option<String>, Header, description = "`wait=N` holds the answer for up to N ≤ 30 seconds until the call has ended (RFC 7240)."),
     ),
-    request_body(content = Decision, content_type = "application/json"),
+    request_body(content = DecisionGiven, content_type = "application/json"),
     responses((status = 200, description = "The call, decided.", body = Call), DecisionProblems),
 )]
 pub(crate) async fn decide(

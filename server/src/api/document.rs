@@ -7,9 +7,9 @@ use bytes::Bytes;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use model::Problem;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{InfoBuilder, License, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{InfoBuilder, License, OpenApi, OpenApiBuilder, ServerBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
 /// The parts of the document that belong to no endpoint.
@@ -25,7 +25,13 @@ pub(crate) fn head() -> OpenApi {
         ))
         .license(Some(licence))
         .build();
-    OpenApiBuilder::new().info(info).security(Some([SecurityRequirement::new("bearer", [""; 0])])).build()
+    let here =
+        ServerBuilder::new().url("/").description(Some("The desk that answers this document.")).build();
+    OpenApiBuilder::new()
+        .info(info)
+        .servers(Some([here]))
+        .security(Some([SecurityRequirement::new("bearer", [""; 0])]))
+        .build()
 }
 
 /// Puts in what the endpoints refer to, and writes the document down once.
@@ -41,10 +47,23 @@ pub(crate) fn written(mut document: OpenApi) -> Bytes {
     Problem::schemas(&mut referred);
     components.schemas.extend(referred);
     let mut document = serde_json::to_value(&document).unwrap_or_default();
+    refer_to_items(&mut document);
     for operation in operations(&mut document) {
         each_schema_of_parameters(operation, without_null);
     }
     document.to_string().into()
+}
+
+/// Lists name the schema of their items instead of writing it out again.
+fn refer_to_items(document: &mut Value) {
+    let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+    for (name, schema) in schemas.into_iter().flatten() {
+        if let (Some(item), Some(items)) =
+            (name.strip_prefix("Listing_"), schema.pointer_mut("/properties/items/items"))
+        {
+            *items = json!({ "$ref": format!("#/components/schemas/{item}") });
+        }
+    }
 }
 
 /// Every operation of the document.
@@ -178,6 +197,32 @@ mod tests {
         for reference in found {
             let pointer = reference.strip_prefix('#').expect("a local reference");
             assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+    }
+
+    /// What nothing refers to is dead weight, or a sign that something was written out twice.
+    #[test]
+    fn every_schema_is_referred_to() {
+        let document = document();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+            assert!(found.contains(&format!("#/components/schemas/{name}").as_str()), "{name}");
+        }
+    }
+
+    /// Those that anybody may ask, and that take nothing, have no fault of the caller's.
+    #[test]
+    fn every_operation_tells_what_a_caller_can_do_wrong() {
+        let document = document();
+        for (path, item) in document["paths"].as_object().expect("paths") {
+            for (method, operation) in item.as_object().expect("methods") {
+                let takes_nothing =
+                    ["/healthz", "/readyz", "/metrics", "/openapi.json"].contains(&path.as_str());
+                let responses = operation["responses"].as_object().expect("responses");
+                let told = responses.keys().any(|status| status.starts_with('4'));
+                assert_ne!(told, takes_nothing, "{method} {path}");
+            }
         }
     }
 

@@ -53,9 +53,10 @@ pub(crate) async fn read(
     headers: HeaderMap,
 ) -> Result<Response, Rejected> {
     let mut query = Query::of(uri.query());
+    let after = last_seen(&headers)?;
     if wants_stream(&headers) {
         query.finish()?;
-        return Ok(follow(&engine, person, last_seen(&headers)?).await?);
+        return Ok(follow(&engine, person, after).await?);
     }
     let page = query.page();
     query.finish()?;

@@ -23,12 +23,9 @@ use crate::problem::Rejected;
 /// What a request may need around its body: address, headers and JSON.
 const AROUND_BODY: usize = 256 * 1024;
 
-/// A request for the desk to send.
-#[derive(ToSchema)]
-#[expect(
-    dead_code,
-    reason = "a shape for the document alone: the pipeline reads the input, and tells every fault"
-)]
+/// A request for the desk to send: a shape for the document alone. The pipeline reads the input, and tells every fault.
+#[derive(Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FetchRequest {
     /// The credential whose secret is put in.
     credential: String,
@@ -84,7 +81,7 @@ pub(crate) enum PassedOrReplayed {
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. Belongs to the person and the credential. A repeat of a write with the same key is answered from the receipt and never sent again."),
         ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
         ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
-        ("Countersign-Reason" = Option<String>, Header, description = "The same as `reason`; the body's counts."),
+        ("Countersign-Reason" = Option<String>, Header, pattern = "^([ -$&-~]|%[2-9A-Fa-f][0-9A-Fa-f])*$", description = "The same as `reason`; the body's counts."),
     ),
     request_body(content = FetchRequest, content_type = "application/json"),
     responses(

@@ -42,7 +42,7 @@ pub(crate) const ROUTE: &str = "/via/{*rest}";
         ("Idempotency-Key" = Option<String>, Header, description = "1 to 128 visible ASCII characters, bare or as a quoted string. A repeat of a write with the same key is answered from the receipt and never sent again."),
         ("Countersign-Session" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The agent's own run, 1 to 128 visible characters."),
         ("Countersign-Tenant" = Option<String>, Header, min_length = 1, max_length = 128, pattern = "^[!-~]+$", description = "The tenant the call is for."),
-        ("Countersign-Reason" = Option<String>, Header, description = "Why the agent wants this, percent-encoded where needed."),
+        ("Countersign-Reason" = Option<String>, Header, pattern = "^([ -$&-~]|%[2-9A-Fa-f][0-9A-Fa-f])*$", description = "Why the agent wants this, percent-encoded where needed."),
     ),
     responses(
         (status = 200, description = "What the service answered: its own status, whatever it is, its headers and its body. From the receipt: the recorded status.", headers(

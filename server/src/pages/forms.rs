@@ -1,11 +1,13 @@
 //! Forms as requests: urlencoded in, a redirect or the page itself out.
 
+use std::convert::Infallible;
+use std::time::Duration;
+
 use app::form::{self, Fields, Next, Submitted};
 use app::page::render;
 use app::visit::Visit;
 use axum::Form;
-use axum::extract::State;
-use axum::extract::rejection::FormRejection;
+use axum::extract::{FromRequest, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -14,26 +16,49 @@ use model::Refusal;
 use tower_sessions::Session;
 
 use super::{session, show};
+use crate::api::body::BODY_TIME;
 use crate::peer;
 
 /// The largest form that is taken in, in bytes: an input of the largest size, percent-encoded.
 pub(super) const LARGEST: usize = 4 * 1024 * 1024;
+
+/// What was filled in, or the status of what is wrong with it. Whoever sends it byte by byte is not waited for: anybody
+/// may post to the sign-in.
+pub(super) struct Filled(Result<Fields, StatusCode>);
+
+impl<S: Send + Sync> FromRequest<S> for Filled {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
+        Ok(Self(filled(request, state, BODY_TIME).await))
+    }
+}
+
+async fn filled<S: Send + Sync>(
+    request: Request,
+    state: &S,
+    patience: Duration,
+) -> Result<Fields, StatusCode> {
+    match tokio::time::timeout(patience, Form::<Fields>::from_request(request, state)).await {
+        Ok(Ok(Form(fields))) => Ok(fields),
+        Ok(Err(rejection)) => Err(rejection.status()),
+        Err(_) => Err(StatusCode::REQUEST_TIMEOUT),
+    }
+}
 
 /// Takes a form in.
 pub(super) async fn take(
     State(engine): State<Engine>,
     session: Session,
     asked: Parts,
-    fields: Result<Form<Fields>, FormRejection>,
+    Filled(fields): Filled,
 ) -> Response {
     let fields = match fields {
-        Ok(Form(fields)) => fields,
-        Err(rejection) => match rejection.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => return show::too_large(LARGEST),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => return show::no_form(),
-            // A form that cannot be read is one without fields: its page says that it did not arrive whole.
-            _ => Fields::new(),
-        },
+        Ok(fields) => fields,
+        Err(StatusCode::PAYLOAD_TOO_LARGE) => return show::too_large(LARGEST),
+        Err(StatusCode::UNSUPPORTED_MEDIA_TYPE) => return show::no_form(),
+        // A form that cannot be read is one without fields: its page says that it did not arrive whole.
+        Err(_) => Fields::new(),
     };
     // In a task of its own: a second press, or a phone that loses its network, ends the request and not what it began.
     let answered = tokio::spawn(async move { answer(engine, &session, &asked, fields).await });
@@ -96,4 +121,21 @@ async fn again(visit: Visit, address: String, posted: form::Posted) -> Response 
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use futures::{StreamExt, stream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_form_that_comes_byte_by_byte_is_not_waited_for() {
+        let first = stream::iter([Ok::<_, Infallible>("email=ann")]);
+        let body = Body::from_stream(first.chain(stream::pending()));
+        let request = Request::post("/sign-in").header("content-type", "application/x-www-form-urlencoded");
+        let fields = filled(request.body(body).expect("a request"), &(), Duration::from_millis(1)).await;
+        assert_eq!(fields.expect_err("not whole"), StatusCode::REQUEST_TIMEOUT);
+    }
 }

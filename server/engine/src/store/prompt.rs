@@ -65,6 +65,19 @@ impl Store {
         }))
     }
 
+    /// Whether a caller has fewer than so many prompts that wait for their token.
+    pub async fn has_room_for_prompt(&self, caller: &str, now: Time, most: u32) -> Result<bool, StoreError> {
+        let open: i64 = sqlx::query_scalar(
+            "SELECT COUNT(*) FROM (SELECT 1 FROM prompts WHERE caller = $1 AND expires_at > $2 AND used_at IS NULL AND rejected_at IS NULL LIMIT $3 + 0) AS open_prompts",
+        )
+        .bind(caller)
+        .bind(now.micros())
+        .bind(i64::from(most))
+        .fetch_one(&self.read)
+        .await?;
+        Ok(open < i64::from(most))
+    }
+
     /// Forgets prompts that lapsed a day ago, at most so many.
     pub async fn delete_old_prompts(&self, now: Time, limit: i64) -> Result<u64, StoreError> {
         let query = sqlx::query(

@@ -64,6 +64,18 @@ fn fault_of(row: &PromptRow, head: &Head, ready: &Ready, now: Time) -> Option<To
     }
 }
 
+/// One agent cannot fill the database with prompts that it never redeems. What is read here may be a little behind, so a
+/// few more may come in at once.
+async fn refuse_flood(engine: &Engine, head: &Head) -> Result<(), Stop> {
+    let most = engine.catalogue().server.max_held;
+    if head.actor.agent().is_none()
+        || engine.store().has_room_for_prompt(&caller_name(&head.actor), engine.now(), most).await?
+    {
+        return Ok(());
+    }
+    Err(Refusal::RateLimited { retry_after: 60 }.into())
+}
+
 /// A new prompt; `replaces` is the one whose values have changed, spent in the same transaction.
 async fn ask(
     engine: &Engine,
@@ -71,6 +83,9 @@ async fn ask(
     showing: Showing,
     replaces: Option<[u8; 32]>,
 ) -> Result<Answer, Stop> {
+    if replaces.is_none() {
+        refuse_flood(engine, &call.head).await?;
+    }
     let token = PlainToken::generate(TokenKind::Confirm, engine.ambient());
     let likeness = engine.likeness(&call.head, &call.data.ready).await?;
     let now = engine.now();

@@ -1,0 +1,3 @@
+//! What anybody outside may write, as functions that take any bytes.
+
+pub mod entries;

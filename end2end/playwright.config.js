@@ -12,7 +12,7 @@ const kinds = [
 ];
 
 // The demo brings a database of its own, and neither the protocol nor its clients know of one, so these are tried once.
-const ONCE = ['newcomer', 'conformance', 'mcp-clients', 'connect'].map((name) => `**/${name}.spec.js`);
+const ONCE = ['newcomer', 'conformance', 'mcp-clients', 'connect', 'contract'].map((name) => `**/${name}.spec.js`);
 
 export default defineConfig({
   outputDir: 'out',

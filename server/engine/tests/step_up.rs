@@ -201,7 +201,7 @@ on_both! {
         assert_eq!(ann.confirms_with(&desk, id, &version, &late).await, Err(UNFIT));
         assert!(desk.upstream.writes().is_empty());
         let (version, in_time) = ann.signed(&desk, id).await;
-        desk.pass(58);
+        desk.pass(40);
         assert_eq!(ann.confirms_with(&desk, id, &version, &in_time).await, Ok(CallStatus::Sending));
     }
 }

@@ -202,3 +202,36 @@ fn nobodys(answer: &PublicKeyCredential) -> Option<Passkey> {
     });
     serde_json::from_value(json!({ "cred": credential })).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::*;
+
+    /// What names no passkey fails where what names one does: at the signature.
+    #[test]
+    fn what_is_nobodys_is_looked_at_to_the_last() {
+        let party = Party::of(&"http://localhost:8087".parse().expect("an address")).expect("a party");
+        let desk = desk(&party, 1).expect("a desk");
+        let (asked, state) = desk.start_discoverable_authentication().expect("asked");
+        let challenge = URL_SAFE_NO_PAD.encode(&asked.public_key.challenge);
+        let client_data =
+            json!({ "type": "webauthn.get", "challenge": challenge, "origin": party.origin }).to_string();
+        // Somebody was there and was verified; the passkey can be copied or not.
+        for flags in [0x05, 0x0d] {
+            let mut data = Sha256::digest(&party.id).to_vec();
+            data.extend([flags, 0, 0, 0, 1]);
+            let response = json!({
+                "authenticatorData": URL_SAFE_NO_PAD.encode(data),
+                "clientDataJSON": URL_SAFE_NO_PAD.encode(&client_data),
+                "signature": URL_SAFE_NO_PAD.encode([0x30, 6, 2, 1, 1, 2, 1, 1]),
+            });
+            let answer = json!({ "id": "AQ", "rawId": "AQ", "type": "public-key", "response": response });
+            let answer: PublicKeyCredential = serde_json::from_value(answer).expect("an answer");
+            let nobodys = nobodys(&answer).expect("it can be read");
+            let came = desk.finish_discoverable_authentication_v2(&answer, state.clone(), &nobodys);
+            assert!(matches!(came, Err(WebauthnError::AuthenticationFailure)), "{came:?}");
+        }
+    }
+}

@@ -29,6 +29,9 @@ const run = promisify(execFile);
 /** The names that are listed to an agent. */
 const names = async (agent) => [...(await agent.list('/v1/actions')).map(({ name }) => name), 'call_status'];
 
+// These are large programs: on a machine that is busy they take their time to start.
+test.slow();
+
 /** What a user has set, and nothing else. None of these programs is to ask anybody but the desk. */
 const environment = (desk, agent) => ({
   DESK: desk.url,

@@ -24,6 +24,7 @@ test.use({ extras: async ({}, use) => use(({ host }) => ({ more: BRIEF(host) }))
 
 for (const { name, pages, connect } of CLIENTS) {
   test(`${name}: lists, reads, and waits for a person who confirms, declines or does nothing`, async ({ page, desk, upstream, ann, agent }) => {
+    test.slow(); // some clients take seconds to start, and the inspector starts for every request
     const person = await desk.addToken(ann);
     await signIn(page, ann);
     const shown = [];

@@ -312,7 +312,8 @@ impl Store {
         page(window, &rows)
     }
 
-    /// The held calls that wait for the person's word, newest first, each with how they stand to it.
+    /// The held calls that the person may decide, newest first, each with how they stand to it: those on which they have said yes
+    /// too, for they may still say no.
     pub async fn held_for(
         &self,
         person: PersonId,
@@ -322,9 +323,8 @@ impl Store {
         // Without the sum a database may look for them by when they lapse, and sort all of them for one page.
         let sql = sqlx::AssertSqlSafe(format!(
             "{}, held AS MATERIALIZED (SELECT c.* FROM calls c WHERE c.state = 'held' AND c.expires_at + 0 > $2 AND {DECIDES} \
-             AND {} AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT}, {} {} ORDER BY c.id DESC",
+             AND c.id < $3 ORDER BY c.id DESC LIMIT $4 + 0) {SELECT}, {} {} ORDER BY c.id DESC",
             mine("$2"),
-            waits(),
             standing(),
             FROM.replacen("calls c", "held c", 1)
         ));

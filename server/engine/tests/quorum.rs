@@ -57,7 +57,7 @@ on_both! {
     }
 }
 
-/// What waits for this person: over the API, on the page, in the count, and among the choices.
+/// What this person may decide over the API; and what waits for them on the page, in the count, and among the choices.
 async fn waiting(desk: &Desk, person: &Person) -> (usize, usize, u64, usize) {
     let me = desk.visitor(person).await;
     let inbox =
@@ -79,7 +79,7 @@ on_both! {
         assert_eq!(waiting(&desk, &desk.max).await, (1, 1, 1, 1));
         assert_eq!(desk.engine.voted(&me).await, Ok(Vec::new()));
         desk.confirms(&desk.max, id).await.expect("recorded");
-        assert_eq!(waiting(&desk, &desk.max).await, (0, 0, 0, 0));
+        assert_eq!(waiting(&desk, &desk.max).await, (1, 0, 0, 0), "over the API he may still say no");
         assert_eq!(waiting(&desk, &desk.olga).await, (1, 1, 1, 1), "it waits for others");
         let voted = desk.engine.voted(&me).await.expect("a list");
         assert_eq!(voted.iter().map(|item| (item.call.id, item.quorum)).collect::<Vec<_>>(), [(id, 2)]);

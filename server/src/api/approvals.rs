@@ -11,9 +11,7 @@ use super::list_answer::list_answer;
 use super::query::Query;
 use crate::problem::Rejected;
 
-/// The held calls that wait for this person's word, newest first, each with its preview.
-///
-/// Those that they have voted on, or somebody in their place has, wait for others and are left out.
+/// The held calls this person may decide, newest first, each with its preview.
 #[utoipa::path(
     get, path = "/approvals", operation_id = "listApprovals", tag = "approvals",
     params(

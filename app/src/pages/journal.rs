@@ -124,7 +124,7 @@ pub(crate) fn Journal() -> impl IntoView {
         let accounts = if is_first { visit.engine.account_events(&me).await? } else { Vec::new() };
         let body = view! {
             <h1>"Journal"</h1>
-            <p class="lead">"What happened to every call and by whom, and to people's passkeys. Ids and status, never what was in it."</p>
+            <p class="lead">"What happened to every call and by whom, and to people's names and passkeys. Ids and status, never what was in it."</p>
             {filters("Journal", "/journal", fields(&agents), |name| query.get(name).unwrap_or_default(), &faults, is_filtered)}
             {list}
             {of_accounts(&accounts, visit.engine.now())}
@@ -210,7 +210,7 @@ fn short(id: &str) -> AnyView {
     view! { <code class="id" title=id.to_owned()>{shown}</code> }.into_any()
 }
 
-/// What happened to passkeys lately.
+/// What happened to people's names and passkeys lately.
 fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
     let line = |event: &AccountEvent| {
         let about = event.about.as_ref().map(|about| view! { " " {text::line(about)} });
@@ -222,7 +222,7 @@ fn of_accounts(events: &[AccountEvent], now: Time) -> Option<AnyView> {
     };
     (!events.is_empty()).then(|| {
         let rows = events.iter().map(line).collect();
-        view! { <h2>"Passkeys"</h2> {table("Passkeys", &["When", "Whose", "What"], rows)} }.into_any()
+        view! { <h2>"Names and passkeys"</h2> {table("Names and passkeys", &["When", "Whose", "What"], rows)} }.into_any()
     })
 }
 

@@ -677,7 +677,7 @@ fn the_sealing_key_is_rotated_while_the_server_runs() {
         if seals() == [3, 0] {
             break;
         }
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(seals(), [3, 0]);
 

@@ -119,10 +119,10 @@ fn confirmed(is_me: bool, name: &str, r#for: Option<&str>, rights: &[Right], voi
     } else {
         format!("as {}", rights.join(" and "))
     };
-    let what = if void != Void::Not {
-        " confirmed it, and that was taken back or void: "
-    } else {
+    let what = if void == Void::Not {
         " confirmed it, "
+    } else {
+        " confirmed it, and that was taken back or void: "
     };
     view! { <strong>{who}</strong> {what} {text::plain(&right)} }.into_any()
 }

@@ -115,7 +115,7 @@ test('a token is shown once, works, and is revoked', async ({ page, desk, ann })
   const line = page.getByRole('list', { name: 'Tokens' }).getByRole('listitem');
   await expect(line).toHaveCount(1);
   await expect(line).toContainText('read receipts and events');
-  await expect(line).toContainText('expires in 89 d');
+  await expect(line).toContainText('expires in 90 days');
   await line.getByText('Revoke', { exact: false }).first().click();
   await posting(page, () => line.getByRole('button', { name: /^Revoke it/ }).click());
   await expect(page.getByRole('status')).toContainText('The token was revoked');

@@ -82,6 +82,15 @@ on_both! {
             assert_eq!(came[..5], [Came::Wrong; 5], "{email}");
             assert!(matches!(came[5], Came::Later(1..=30)), "{email}: {came:?}");
         }
+        // Nor by what is let through from where somebody signs in.
+        engine.set_password("olga@desk.test", PASSWORD).await.expect("set");
+        assert_eq!(tried(engine, "olga@desk.test", PASSWORD, HOME).await, Came::Right);
+        for email in ["ann@desk.test", "olga@desk.test", "nobody@desk.test"] {
+            for _ in 0..5 {
+                tried(engine, email, "wrong", STRANGE).await;
+            }
+            assert_eq!(tried(engine, email, "wrong", HOME).await, Came::Wrong, "{email}");
+        }
     }
 }
 

@@ -57,7 +57,7 @@ impl Engine {
         if !self.spend_sign_in(looked).await? {
             return Ok(None);
         }
-        self.clear_address(&counted, person.id, from).await?;
+        self.clear_address(&counted, from).await?;
         self.store().note_sign_in(person.id, self.now()).await?;
         let groups = self.store().groups_of(person.id).await?;
         Ok(Some(SignedIn { person: PersonActor::new(person, groups, Via::Session), epoch: proof.epoch }))

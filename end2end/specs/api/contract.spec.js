@@ -45,5 +45,5 @@ test('what the document says is what the desk does: every check, every phase', a
   const asked = run(`${root}.venv/bin/st`, ['--config-file', file, 'run', `${demo.url}/openapi.json`, '--checks', 'all', '--no-color'], { maxBuffer: 2 ** 26 });
   const { code = 0, stdout } = await asked.catch((failed) => failed);
   expect(code, stdout).toBe(0);
-  expect(stdout).toContain('Tested: 18');
+  expect(stdout).toContain('Tested: 19');
 });
